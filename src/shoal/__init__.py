@@ -1,0 +1,44 @@
+"""Release data about people safely: every record swims with at least k - 1 others.
+
+The names below are the documented surface. They load on first use, so that
+``import shoal`` and ``shoal.edge`` stay light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Attribute": "shoal.core.schema",
+    "Hierarchy": "shoal.core.hierarchy",
+    "Kind": "shoal.core.schema",
+    "Role": "shoal.core.schema",
+    "Schema": "shoal.core.schema",
+    "ShoalError": "shoal.core.errors",
+    "AlphaKAnonymity": "shoal.core.privacy",
+    "KAnonymity": "shoal.core.privacy",
+    "LDiversity": "shoal.core.privacy",
+    "NTCloseness": "shoal.core.privacy",
+    "TCloseness": "shoal.core.privacy",
+    "RecodingModel": "shoal.core.model",
+    "anonymize": "shoal.api",
+    "learn": "shoal.api",
+    "methods": "shoal.api",
+    "metrics": "shoal.api",
+    "verify": "shoal.api",
+}
+
+__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,131 @@
+"""What the commands answer: plain facts, as JSON documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from shoal.core.privacy import PrivacyModel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelResult:
+    """How a release stands against one privacy model."""
+
+    model: PrivacyModel
+    holds: bool
+    value: float | None
+    violating_records: int = 0
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the result as DESIGN's `privacy` entry."""
+        return {
+            "model": self.model.name,
+            "parameters": self.model.parameters(),
+            "holds": self.holds,
+            "value": self.value,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What the released table itself shows, class by class."""
+
+    records: int
+    classes: int
+    smallest_class: int
+    violating_records: int
+    privacy: tuple[ModelResult, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Say whether every class keeps every model."""
+        return all(result.holds for result in self.privacy)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the verification as plain data."""
+        return {
+            "holds": self.holds,
+            "records": self.records,
+            "classes": self.classes,
+            "smallest_class": self.smallest_class,
+            "violating_records": self.violating_records,
+            "privacy": [result.to_document() for result in self.privacy],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Risk:
+    """How easily a record is found by its quasi-identifiers.
+
+    `global_risk` is the expected share of records that an attacker who knows
+    everybody's quasi-identifiers points out rightly: classes / records.
+    """
+
+    records: int
+    classes: int
+    smallest_class: int
+    unique: int
+
+    @property
+    def global_risk(self) -> float:
+        """Return the expected share of records re-identified."""
+        return self.classes / self.records if self.records else 0.0
+
+    @property
+    def highest(self) -> float:
+        """Return the risk of the record that is easiest to find."""
+        return 1 / self.smallest_class if self.smallest_class else 0.0
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the risk as plain data."""
+        return {
+            "records": self.records,
+            "classes": self.classes,
+            "smallest_class": self.smallest_class,
+            "unique": self.unique,
+            "global_risk": self.global_risk,
+            "maximum": self.highest,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseReport:
+    """The account of one `anonymize` or `learn`: what was decided, lost and promised."""
+
+    method: str
+    records: int
+    released: int
+    suppressed: int
+    classes: int
+    smallest_class: int
+    privacy: tuple[ModelResult, ...]
+    utility: Mapping[str, float | None]
+    risk_before: Risk
+    risk_after: Risk
+    seconds: Mapping[str, float]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, float] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the report as DESIGN's JSON document."""
+        return {
+            "method": self.method,
+            "records": self.records,
+            "released": self.released,
+            "suppressed": self.suppressed,
+            "classes": self.classes,
+            "smallest_class": self.smallest_class,
+            "privacy": [result.to_document() for result in self.privacy],
+            "utility": dict(self.utility),
+            "column_loss": dict(self.columns),
+            "risk": {
+                "before": self.risk_before.to_document(),
+                "after": self.risk_after.to_document(),
+            },
+            **self.facts,
+            "notices": list(self.notices),
+            "seconds": dict(self.seconds),
+        }

@@ -1,0 +1,254 @@
+"""Columns become codes: from the distinct values of a column to its domain, and back to rows."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.core.errors import InputError, UnknownValueError
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchy_build import number_text
+from shoal.core.schema import Attribute, Kind
+from shoal.methods.domain import MISSING_NODE, ROOT, Domain, line_domain, tree_domain
+
+UNSEEN = np.int32(-1)
+_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
+_LEADING_ZERO = re.compile(r"\s*0\d")
+
+
+@dataclass(frozen=True)
+class Coder:
+    """Turns the raw values of one column into the codes of its domain.
+
+    Text columns come dictionary-coded, so a code is one look-up by physical
+    index; numbers and dates are found by binary search among the distinct ones.
+    """
+
+    domain: Domain
+    lookup: NDArray[np.int32]
+    keys: NDArray[Any] | None
+    missing_code: int  # UNSEEN where the column has no missing value
+
+    def codes(self, series: pl.Series) -> NDArray[np.int32]:
+        """Return int32 codes; every value must have been among the distinct ones."""
+        raw = _physical(series)
+        nulls = raw.is_null().to_numpy() if raw.null_count() else None
+        values = raw.fill_null(strategy="zero").to_numpy()
+        if self.keys is None:
+            codes = self.lookup[np.minimum(values, len(self.lookup) - 1)]
+            strange = values >= len(self.lookup)
+        else:
+            place = np.searchsorted(self.keys, values).clip(0, len(self.keys) - 1)
+            codes = self.lookup[place]
+            strange = self.keys[place] != values
+        codes = np.where(strange, UNSEEN, codes)
+        if nulls is not None:
+            codes = np.where(nulls, np.int32(self.missing_code), codes)
+        if codes.size and codes.min() < 0:
+            raise InputError(
+                where=f"column {self.domain.name!r}",
+                problem="holds a value that was not there before; did the table change meanwhile?",
+            )
+        return codes.astype(np.int32, copy=False)
+
+
+def _physical(series: pl.Series) -> pl.Series:
+    if isinstance(series.dtype, (pl.Categorical, pl.Enum)) or series.dtype.is_temporal():
+        return series.to_physical()
+    return series
+
+
+def code_column(distinct: pl.Series, attribute: Attribute, *, marks: Sequence[str]) -> Coder:
+    """Build the domain of a column from its distinct values.
+
+    Args:
+        distinct: each raw value once (null allowed).
+        attribute: what the schema says of the column.
+        marks: texts that stand for a missing value, beside the empty text.
+    """
+    name = attribute.name
+    raw = distinct.drop_nulls()
+    if isinstance(raw.dtype, (pl.List, pl.Struct, pl.Array, pl.Object, pl.Binary)):
+        raise InputError(
+            where=f"column {name!r}", problem=f"holds {raw.dtype.base_type()} values, not plain ones"
+        )
+    texts = _texts(raw)
+    absent = {"", *marks}
+    present = [text for text in texts if text.strip() not in absent and text not in absent]
+    has_missing = len(present) < len(texts) or distinct.null_count() > 0
+    kind = attribute.kind or _guess(present, raw.dtype)
+    domain, code_of = _domain(attribute, kind, present, missing=has_missing)
+    codes = np.array(
+        [code_of[text] if text in code_of else 0 for text in texts], dtype=np.int32
+    ).reshape(-1)
+    physical = _physical(raw).to_numpy()
+    missing_code = 0 if has_missing else int(UNSEEN)
+    if isinstance(raw.dtype, (pl.Categorical, pl.Enum)):
+        lookup = np.full(int(physical.max()) + 1 if len(physical) else 1, UNSEEN)
+        lookup[physical] = codes
+        return Coder(domain, lookup, None, missing_code)
+    order = np.argsort(physical, kind="stable")
+    if not len(order):
+        return Coder(domain, np.full(1, UNSEEN), np.zeros(1), missing_code)
+    return Coder(domain, codes[order], physical[order], missing_code)
+
+
+def _texts(values: pl.Series) -> list[str]:
+    if values.dtype.is_float() or values.dtype.is_decimal():
+        return [number_text(float(value)) for value in values]
+    if values.dtype == pl.Date:
+        return [value.isoformat() for value in values]
+    if isinstance(values.dtype, pl.Datetime):
+        return [value.isoformat(sep=" ") for value in values]
+    return values.cast(pl.String).to_list()
+
+
+def _guess(texts: Sequence[str], dtype: pl.DataType) -> Kind:
+    """Numbers without leading zeros are numeric; codes such as 01234 are categories."""
+    if dtype.is_temporal():
+        return Kind.DATE
+    numbers = all(_NUMBER.fullmatch(t) and not _LEADING_ZERO.match(t) for t in texts)
+    return Kind.NUMERIC if numbers and texts else Kind.CATEGORICAL
+
+
+def _domain(
+    attribute: Attribute, kind: Kind, texts: list[str], *, missing: bool
+) -> tuple[Domain, dict[str, int]]:
+    """Return the domain and the code of each text."""
+    if kind is Kind.NUMERIC:
+        return _line(attribute, kind, texts, missing=missing, parse=_number, text=number_text)
+    if kind is Kind.DATE:
+        return _line(attribute, kind, texts, missing=missing, parse=_day, text=_day_text)
+    if kind is Kind.ORDINAL and attribute.order:
+        return _ordinal(attribute, texts, missing=missing)
+    tree = _tree(attribute, texts)
+    labels = {text: _label_in(tree, text) for text in texts}
+    unknown = sum(1 for label in labels.values() if label is None)
+    if unknown:
+        raise UnknownValueError(column=attribute.name, unknown=unknown, total=len(texts))
+    distinct = sorted({str(label) for label in labels.values()})
+    if kind is Kind.ORDINAL:
+        ordered = sorted(distinct, key=tree.index)
+        return _in_order(attribute, ordered, {t: str(v) for t, v in labels.items()}, missing)
+    domain = tree_domain(
+        attribute.name, kind, distinct, tree, missing=missing, weight=attribute.weight
+    )
+    code = {label: i for i, label in enumerate(domain.labels)}
+    return domain, {text: code[label] for text, label in labels.items()}
+
+
+def _tree(attribute: Attribute, texts: Sequence[str]) -> Hierarchy:
+    if attribute.hierarchy is None:
+        root = ROOT
+        while root in texts:  # a value may itself be called *
+            root += "*"
+        return Hierarchy.flat(attribute.name, sorted(texts), root=root)
+    if isinstance(attribute.hierarchy, Hierarchy):
+        return attribute.hierarchy
+    return attribute.hierarchy.build(attribute.name, sorted(texts))
+
+
+def _label_in(tree: Hierarchy, text: str) -> str | None:
+    if text in tree:
+        return text
+    return text.strip() if text.strip() in tree else None
+
+
+def _line(
+    attribute: Attribute, kind: Kind, texts: list[str], *, missing: bool, parse: Any, text: Any
+) -> tuple[Domain, dict[str, int]]:
+    places = {raw: parse(raw) for raw in texts}
+    wrong = sum(1 for place in places.values() if place is None)
+    if wrong:
+        wanted = "numbers" if kind is Kind.NUMERIC else "dates such as 2024-03-17"
+        raise InputError(
+            where=f"column {attribute.name!r}",
+            problem=(
+                f"{wrong} of {len(texts)} distinct values are not {wanted}. Mend them, name the "
+                "marks of missing values (missing: or --missing), or declare it categorical"
+            ),
+        )
+    ordered = sorted(set(places.values()))
+    rank = {place: i + missing for i, place in enumerate(ordered)}
+    labels: list[str | None] = [text(place) for place in ordered]
+    position = list(ordered)
+    if missing:
+        labels.insert(0, None)
+        position.insert(0, math.nan)
+    domain = line_domain(
+        attribute.name, kind, labels, position,
+        ladder=_ladder(attribute, [str(label) for label in labels if label is not None], missing),
+        weight=attribute.weight,
+    )  # fmt: skip
+    return domain, {raw: rank[place] for raw, place in places.items()}
+
+
+def _ladder(attribute: Attribute, labels: Sequence[str], missing: bool) -> Hierarchy | None:
+    """Return the hierarchy whose levels full-domain recoding may use on a line."""
+    hierarchy = attribute.hierarchy
+    if hierarchy is None:
+        return None
+    tree = hierarchy if isinstance(hierarchy, Hierarchy) else hierarchy.build(
+        attribute.name, labels
+    )
+    return tree.with_missing(MISSING_NODE) if missing else tree
+
+
+def _ordinal(
+    attribute: Attribute, texts: list[str], *, missing: bool
+) -> tuple[Domain, dict[str, int]]:
+    known = set(attribute.order)
+    home = {t: t if t in known else t.strip() if t.strip() in known else None for t in texts}
+    unknown = sum(1 for value in home.values() if value is None)
+    if unknown:
+        raise UnknownValueError(column=attribute.name, unknown=unknown, total=len(texts))
+    return _in_order(attribute, attribute.order, {t: str(v) for t, v in home.items()}, missing)
+
+
+def _in_order(
+    attribute: Attribute, ordered: Sequence[str], home: dict[str, str], missing: bool
+) -> tuple[Domain, dict[str, int]]:
+    rank = {value: i + missing for i, value in enumerate(ordered)}
+    labels: list[str | None] = list(ordered)
+    position = [float(i) for i in range(len(ordered))]
+    if missing:
+        labels.insert(0, None)
+        position.insert(0, math.nan)
+    domain = line_domain(
+        attribute.name, Kind.ORDINAL, labels, position,
+        ladder=_ladder(attribute, list(ordered), missing), weight=attribute.weight,
+    )  # fmt: skip
+    return domain, {text: rank[value] for text, value in home.items()}
+
+
+def _number(text: str) -> float | None:
+    if not _NUMBER.fullmatch(text):
+        return None
+    value = float(text)
+    return value + 0.0 if math.isfinite(value) else None  # + 0.0 turns -0 into 0
+
+
+def _day(text: str) -> float | None:
+    """Return the days since year 1, with the time of day as a fraction."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    seconds = (moment.hour * 60 + moment.minute) * 60 + moment.second + moment.microsecond / 1e6
+    return moment.toordinal() + seconds / 86400
+
+
+def _day_text(place: float) -> str:
+    day = date.fromordinal(int(place))
+    rest = round((place - int(place)) * 86400)
+    if not rest:
+        return day.isoformat()
+    return f"{day.isoformat()} {rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"

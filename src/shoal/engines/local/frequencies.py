@@ -1,0 +1,104 @@
+"""From a scan to the frequency table, and from records back to its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.core.errors import InputError
+from shoal.core.schema import Schema
+from shoal.engines.local.coding import Coder, code_column
+from shoal.engines.local.source import Source
+from shoal.methods.frequency import FrequencyTable, join_rows
+
+_ROWS = "\x00rows"
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """A frequency table and what is needed to find a record's row in it again."""
+
+    table: FrequencyTable
+    coders: tuple[Coder, ...]  # the quasi-identifiers, then the sensitive columns
+    columns: tuple[str, ...]
+
+    def rows_of(self, batch: pl.DataFrame) -> NDArray[np.int64]:
+        """Return the row of the frequency table for each record of a batch."""
+        full = np.concatenate((self.table.codes, self.table.sensitive), axis=1)
+        known: NDArray[np.int64] = np.zeros(self.table.rows, dtype=np.int64)
+        asked: NDArray[np.int64] = np.zeros(batch.height, dtype=np.int64)
+        room = 1
+        for column, coder in enumerate(self.coders):
+            size = max(len(coder.domain), 1)
+            if room * size >= 2**62:  # make the keys dense again before they overflow
+                distinct, known = np.unique(known, return_inverse=True)
+                asked = np.searchsorted(distinct, asked)
+                room = len(distinct)
+            known = known * size + full[:, column]
+            asked *= size
+            asked += coder.codes(batch[self.columns[column]])
+            room *= size
+        # Rows are sorted by their codes, so the packed keys are sorted too.
+        rows = _locate(known, asked, room=room)
+        if (known[rows] != asked).any():
+            raise InputError(
+                where="table", problem="holds a record that was not there before; did it change?"
+            )
+        return rows
+
+
+def _locate(known: NDArray[np.int64], asked: NDArray[np.int64], *, room: int) -> NDArray[np.int64]:
+    if room <= 2**24:
+        place = np.zeros(room, dtype=np.int64)
+        place[known] = np.arange(len(known))
+        return place[asked]
+    return np.searchsorted(known, asked).clip(0, len(known) - 1)
+
+
+def frequencies(
+    source: Source, lazy: pl.LazyFrame, schema: Schema, *, sensitive: Sequence[str]
+) -> Frequencies:
+    """Count the distinct tuples of a table in one streaming pass.
+
+    Args:
+        source: where the table comes from, for messages.
+        lazy: its scan, text columns dictionary-coded.
+        schema: names the quasi-identifiers.
+        sensitive: the sensitive columns that the promise speaks of.
+
+    Raises:
+        InputError: no record, or a column whose values do not fit its kind.
+    """
+    columns = (*schema.quasi, *sensitive)
+    grouped = source.collect(lazy.group_by(columns).agg(pl.len().alias(_ROWS)))
+    if not grouped.height:
+        raise InputError(where=source.where, problem="the table has a header but no record")
+    coders = []
+    codes = np.empty((grouped.height, len(columns)), dtype=np.int32)
+    for i, name in enumerate(columns):
+        series = grouped[name]
+        coder = code_column(series.unique(), schema.attribute(name), marks=schema.missing)
+        codes[:, i] = coder.codes(series)
+        coders.append(coder)
+    width = len(schema.quasi)
+    domains = tuple(coder.domain for coder in coders)
+    table, _ = join_rows(
+        domains[:width],
+        codes[:, :width],
+        grouped[_ROWS].to_numpy().astype(np.int64),
+        sensitive_domains=domains[width:],
+        sensitive=codes[:, width:],
+    )
+    if source.shape is not None and table.records != source.shape.records:
+        raise InputError(
+            where=source.where,
+            problem=(
+                f"{source.shape.records} records were counted but {table.records} were read; "
+                "the file changed, or its quotes do not pair up"
+            ),
+        )
+    return Frequencies(table=table, coders=tuple(coders), columns=columns)

@@ -1,0 +1,166 @@
+"""Opening tables: files and frames become one kind of lazy scan."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.core.documents import reason
+from shoal.core.errors import InputError
+from shoal.engines.local.csv_check import CsvShape, check_csv
+
+ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather")
+
+# A file up to this size (of text; packed ones count more) is kept in memory
+# between the passes; a larger one is read again for every pass.
+KEEP_BYTES = 400 * 2**20
+_GROWTH = {"csv": 1, "csv.gz": 8, "jsonl": 1, "parquet": 6, "arrow": 1}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table that can be scanned again and again."""
+
+    where: str
+    columns: tuple[str, ...]
+    format: str
+    separator: str = ","
+    path: Path | None = None
+    frame: pl.LazyFrame | None = None
+    shape: CsvShape | None = None
+
+    def scan(self, columns: Collection[str], *, coded: Collection[str] = ()) -> pl.LazyFrame:
+        """Return a lazy scan of some columns; `coded` text columns come dictionary-coded."""
+        lazy = self._csv(coded) if self.shape is not None else self.frame
+        if lazy is None:
+            raise InputError(where=self.where, problem="there is nothing to scan")
+        lazy = lazy.select(list(columns))
+        if self.shape is not None:
+            return lazy
+        types = lazy.collect_schema()
+        texts = [c for c in columns if c in coded and types[c] in (pl.String, pl.Boolean)]
+        floats = [c for c in columns if c in coded and types[c].is_float()]
+        return lazy.with_columns(
+            *[pl.col(c).cast(pl.String).cast(pl.Categorical) for c in texts],
+            *[pl.col(c).fill_nan(None) for c in floats],
+        )
+
+    def _csv(self, coded: Collection[str]) -> pl.LazyFrame:
+        assert self.shape is not None  # noqa: S101  (the caller just looked)
+        types = {c: pl.Categorical if c in coded else pl.String for c in self.columns}
+        return pl.scan_csv(
+            self.path,  # type: ignore[arg-type]
+            separator=self.separator,
+            schema=types,  # type: ignore[arg-type]
+            n_rows=self.shape.records if self.shape.has_blank_end else None,
+            glob=False,
+        )
+
+    def fits_memory(self) -> bool:
+        """Say whether the table is small enough to be kept between two passes."""
+        if self.path is None:
+            return True
+        return self.path.stat().st_size * _GROWTH[self.format] <= KEEP_BYTES
+
+    def collect(self, lazy: pl.LazyFrame) -> pl.DataFrame:
+        """Run a lazy query; what Polars says of the data stays inside."""
+        try:
+            return lazy.collect(engine="streaming")
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise InputError(where=self.where, problem=_safe(error)) from None
+
+
+def _safe(error: Exception) -> str:
+    """Say what went wrong without the data that Polars likes to quote."""
+    if isinstance(error, OSError):
+        return reason(error)
+    return f"the file cannot be read as a table ({type(error).__name__}); is it damaged?"
+
+
+def open_source(table: Any, *, separator: str | None = None) -> Source:
+    """Open a path or a frame (Polars, pandas or Arrow).
+
+    Raises:
+        InputError: no such file, an unknown ending, or a file that is not what it says.
+    """
+    if isinstance(table, (str, Path)):
+        return _open_path(Path(table), separator=separator)
+    lazy = to_lazy(table)
+    return Source(
+        where="table", columns=tuple(lazy.collect_schema().names()), format="frame", frame=lazy
+    )
+
+
+def to_lazy(table: Any) -> pl.LazyFrame:
+    """Return any supported frame as a lazy Polars frame, the caller's own left untouched."""
+    if isinstance(table, pl.LazyFrame):
+        return table
+    if isinstance(table, pl.DataFrame):
+        return table.lazy()
+    module = type(table).__module__.partition(".")[0]
+    if module == "pandas":
+        _refuse_twice(list(table.columns))
+        return pl.from_pandas(table, include_index=False).lazy()
+    if module == "pyarrow":
+        _refuse_twice(list(table.column_names))
+        frame = pl.from_arrow(table)
+        if isinstance(frame, pl.DataFrame):
+            return frame.lazy()
+    raise InputError(
+        where="table",
+        problem="not a table; give a path, or a Polars, pandas or Arrow table",
+    )
+
+
+def _refuse_twice(names: list[object]) -> None:
+    if len(set(names)) != len(names):
+        raise InputError(where="table", problem="a column name stands twice; rename one of them")
+
+
+def format_of(path: Path) -> str:
+    """Return the format that a file's ending stands for.
+
+    Raises:
+        InputError: the ending is not one that shoal knows.
+    """
+    name = path.name.lower()
+    if name.endswith(".csv.gz"):
+        return "csv.gz"
+    known = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
+             ".jsonl": "jsonl", ".ndjson": "jsonl", ".arrow": "arrow", ".feather": "arrow",
+             ".ipc": "arrow"}  # fmt: skip
+    ending = path.suffix.lower()
+    if ending not in known:
+        raise InputError(
+            where=str(path), problem=f"unknown ending; shoal reads {', '.join(ENDINGS)}"
+        )
+    return known[ending]
+
+
+def _open_path(path: Path, *, separator: str | None) -> Source:
+    kind = format_of(path)
+    where = str(path)
+    if not path.exists():
+        raise InputError(where=where, problem="no such file")
+    if path.is_dir():
+        raise InputError(where=where, problem="a folder, not a file")
+    if kind in ("csv", "csv.gz"):
+        shape = check_csv(path, separator=separator)
+        return Source(
+            where=where, columns=shape.columns, format=kind, separator=shape.separator,
+            path=path, shape=shape,
+        )  # fmt: skip
+    readers = {"parquet": pl.scan_parquet, "arrow": pl.scan_ipc}
+    try:
+        if kind == "jsonl":
+            lazy = pl.scan_ndjson(path, infer_schema_length=None)
+        else:
+            lazy = readers[kind](path, glob=False) if kind == "parquet" else pl.scan_ipc(path)
+        names = tuple(lazy.collect_schema().names())
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(where=where, problem=_safe(error)) from None
+    return Source(where=where, columns=names, format=kind, path=path, frame=lazy)

@@ -1,0 +1,135 @@
+"""What one released cell costs: by height, by level, and by leaves covered."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from typing import NamedTuple
+
+from shoal.core.errors import InputError
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.schema import Kind
+from shoal.methods.domain import Domain
+
+
+class CellCost(NamedTuple):
+    """Shares in 0 … 1 that a released cell loses.
+
+    height: H(released node) / H(tree), or interval width / range (seeds 000 and 002).
+    level: level of the released node / height of the tree (precision, seed 003's height).
+    cover: leaves of the hierarchy under the released value / all leaves.
+    """
+
+    height: float
+    level: float
+    cover: float
+
+
+NOTHING = CellCost(0.0, 0.0, 0.0)
+EVERYTHING = CellCost(1.0, 1.0, 1.0)
+
+
+def cost_of_run(domain: Domain, low: int, high: int) -> CellCost:
+    """Return the cost of releasing the codes low … high as one cell."""
+    if domain.tree is not None:
+        tree = domain.tree
+        return cost_of_node(
+            tree, tree.lca((int(domain.position[low]), int(domain.position[high])))
+        )
+    if low == 0 and domain.has_missing:
+        return cost_of_missing(domain) if high == 0 else EVERYTHING
+    width = domain.cost(low, high)
+    return CellCost(width, width, _line_cover(domain, low, high))
+
+
+def cost_of_missing(domain: Domain) -> CellCost:
+    """Return the cost of an empty cell that is released as empty."""
+    return CellCost(0.0, 0.0, 1 / _line_leaves(domain))
+
+
+def cost_of_node(tree: Hierarchy, node: int) -> CellCost:
+    """Return the cost of releasing one node of a tree."""
+    height = max(tree.height, 1)
+    level = 0 if tree.heights[node] == 0 else tree.height - tree.depths[node]
+    return CellCost(
+        tree.heights[node] / height,
+        level / height,
+        tree.leaf_counts[node] / tree.leaf_counts[tree.root],
+    )
+
+
+def leaves(domain: Domain) -> int:
+    """Return the number of leaves that `cover` counts."""
+    if domain.tree is not None:
+        return domain.tree.leaf_counts[domain.tree.root]
+    return _line_leaves(domain)
+
+
+def _ladder_numbers(domain: Domain) -> list[float] | None:
+    """Return the leaves of a numeric column's hierarchy as numbers, where they are numbers."""
+    if domain.ladder is None or domain.kind is not Kind.NUMERIC:
+        return None
+    ladder = domain.ladder
+    try:
+        return sorted(float(ladder.labels[i]) for i in ladder.leaves if ladder.labels[i][0] != "\x00")
+    except ValueError:
+        return None
+
+
+def _line_leaves(domain: Domain) -> int:
+    numbers = _ladder_numbers(domain)
+    if numbers is None:
+        return max(len(domain), 1)
+    return len(numbers) + domain.has_missing
+
+
+def _line_cover(domain: Domain, low: int, high: int) -> float:
+    numbers = _ladder_numbers(domain)
+    if numbers is None:
+        return (high - low + 1) / len(domain)
+    inside = bisect_right(numbers, domain.position[high]) - bisect_left(
+        numbers, domain.position[low]
+    )
+    return inside / _line_leaves(domain)
+
+
+_INTERVAL = re.compile(r"\[(.*), (.*)\]", re.DOTALL)
+
+
+def cost_of_label(domain: Domain, label: str | None) -> CellCost:
+    """Return the cost of a released cell from its text alone.
+
+    Raises:
+        InputError: the text is no label of this column.
+    """
+    if label is None or label == "":
+        if domain.tree is None:
+            return cost_of_missing(domain)
+        return CellCost(0.0, 0.0, 1 / leaves(domain))
+    if domain.tree is not None:
+        node = domain.tree.get(label)
+        if node is not None:
+            return cost_of_node(domain.tree, node)
+    elif label == domain.root:
+        return EVERYTHING
+    else:
+        run = _run_of_label(domain, label)
+        if run is not None:
+            return cost_of_run(domain, *run)
+        rung = None if domain.ladder is None else domain.ladder.get(label)
+        if domain.ladder is not None and rung is not None:
+            return cost_of_node(domain.ladder, rung)
+    raise InputError(
+        where=f"column {domain.name!r}",
+        problem="the release holds a label that the original table and its hierarchy do not explain",
+    )
+
+
+def _run_of_label(domain: Domain, label: str) -> tuple[int, int] | None:
+    code = {text: i for i, text in enumerate(domain.labels) if text is not None}
+    if label in code:
+        return code[label], code[label]
+    found = _INTERVAL.fullmatch(label)
+    if found and found[1] in code and found[2] in code:
+        return code[found[1]], code[found[2]]
+    return None

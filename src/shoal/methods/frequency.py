@@ -1,0 +1,158 @@
+"""FrequencyTable: the narrow waist. A search sees nothing else of the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.errors import KernelInputError
+from shoal.methods.domain import Domain
+
+
+@dataclass(frozen=True)
+class FrequencyTable:
+    """The distinct tuples of a table, coded, with their counts.
+
+    A row is a distinct combination of quasi-identifiers *and* of the sensitive
+    columns that the promise speaks of; where it speaks of none, a row is a
+    distinct quasi-identifier tuple. Rows are sorted by their codes, so the table
+    does not depend on the order of the records.
+
+    Attributes:
+        domains: the quasi-identifiers.
+        codes: int32[rows, quasi-identifiers].
+        counts: int64[rows], records per row.
+        sensitive_domains: the sensitive columns of the promise.
+        sensitive: int32[rows, sensitive columns].
+    """
+
+    domains: tuple[Domain, ...]
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    sensitive_domains: tuple[Domain, ...]
+    sensitive: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        rows, columns = self.codes.shape
+        if self.codes.dtype != np.int32 or self.counts.dtype != np.int64:
+            raise KernelInputError(problem="codes must be int32 and counts int64")
+        if self.sensitive.dtype != np.int32:
+            raise KernelInputError(problem="sensitive codes must be int32")
+        if self.counts.shape != (rows,) or columns != len(self.domains):
+            raise KernelInputError(problem="codes, counts and domains do not fit each other")
+        if self.sensitive.shape != (rows, len(self.sensitive_domains)):
+            raise KernelInputError(problem="sensitive codes do not fit their domains")
+        for column, domain in enumerate(self.domains):
+            _in_range(self.codes[:, column], len(domain))
+        for column, domain in enumerate(self.sensitive_domains):
+            _in_range(self.sensitive[:, column], len(domain))
+
+    @cached_property
+    def records(self) -> int:
+        """Return the number of records behind the table."""
+        return int(self.counts.sum())
+
+    @property
+    def rows(self) -> int:
+        """Return the number of distinct rows."""
+        return len(self.counts)
+
+    @cached_property
+    def tuple_ids(self) -> NDArray[np.int64]:
+        """Return, for each row, the number of its quasi-identifier tuple (0, 1, …)."""
+        if not self.rows:
+            return np.zeros(0, dtype=np.int64)
+        fresh = np.any(self.codes[1:] != self.codes[:-1], axis=1)
+        return np.concatenate(([0], np.cumsum(fresh))).astype(np.int64)
+
+    @cached_property
+    def tuple_sizes(self) -> NDArray[np.int64]:
+        """Return the number of records of each quasi-identifier tuple."""
+        if not self.rows:
+            return np.zeros(0, dtype=np.int64)
+        return np.bincount(self.tuple_ids, weights=self.counts).astype(np.int64)
+
+    def reference(self, column: int) -> NDArray[np.int64]:
+        """Return the histogram of one sensitive column over the whole table."""
+        size = len(self.sensitive_domains[column])
+        return np.bincount(self.sensitive[:, column], weights=self.counts, minlength=size).astype(
+            np.int64
+        )
+
+
+def _in_range(codes: NDArray[np.int32], size: int) -> None:
+    if codes.size and (codes.min() < 0 or codes.max() >= size):  # compiled code does not check
+        raise KernelInputError(problem=f"a code is outside 0 … {size - 1}")
+
+
+def from_codes(
+    domains: tuple[Domain, ...],
+    codes: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    *,
+    sensitive_domains: tuple[Domain, ...] = (),
+    sensitive: NDArray[np.int32] | None = None,
+) -> FrequencyTable:
+    """Return the frequency table of coded rows: equal rows joined, all rows sorted."""
+    table, _ = join_rows(
+        domains, codes, counts, sensitive_domains=sensitive_domains, sensitive=sensitive
+    )
+    return table
+
+
+def join_rows(
+    domains: tuple[Domain, ...],
+    codes: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    *,
+    sensitive_domains: tuple[Domain, ...] = (),
+    sensitive: NDArray[np.int32] | None = None,
+) -> tuple[FrequencyTable, NDArray[np.int64]]:
+    """Return the frequency table and, for each row given, the row of the table it went to."""
+    if sensitive is None:
+        sensitive = np.zeros((len(counts), 0), dtype=np.int32)
+    full = np.concatenate((codes, sensitive), axis=1)
+    sizes = [len(domain) for domain in (*domains, *sensitive_domains)]
+    order = sort_rows(full, sizes)
+    ordered = full[order]
+    fresh = np.ones(len(order), dtype=bool)
+    fresh[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+    starts = np.flatnonzero(fresh)
+    home = np.empty(len(order), dtype=np.int64)
+    home[order] = np.cumsum(fresh) - 1
+    joined = np.add.reduceat(counts[order], starts) if len(starts) else counts[:0]
+    kept = ordered[starts]
+    table = FrequencyTable(
+        domains=domains,
+        codes=np.ascontiguousarray(kept[:, : len(domains)]),
+        counts=joined.astype(np.int64),
+        sensitive_domains=sensitive_domains,
+        sensitive=np.ascontiguousarray(kept[:, len(domains) :]),
+    )
+    return table, home
+
+
+def sort_rows(rows: NDArray[np.int32], sizes: list[int]) -> NDArray[np.int64]:
+    """Return the stable order that sorts coded rows by their first column, then the second, …
+
+    Columns are packed into as few 64-bit keys as hold them: one argsort of packed
+    keys costs a fifth of a lexsort over eight columns.
+    """
+    keys: list[NDArray[np.int64]] = []
+    room = 0
+    for column, size in enumerate(sizes):
+        values = rows[:, column].astype(np.int64)
+        if keys and room * max(size, 1) < 2**62:
+            keys[-1] = keys[-1] * max(size, 1) + values
+            room *= max(size, 1)
+        else:
+            keys.append(values)
+            room = max(size, 1)
+    if not keys:
+        return np.arange(len(rows), dtype=np.int64)
+    if len(keys) == 1:
+        return np.argsort(keys[0], kind="stable")
+    return np.lexsort(keys[::-1])

@@ -1,0 +1,153 @@
+"""Recoding: what a search hands on. Classes as boxes of codes, and who is in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.methods.frequency import FrequencyTable, sort_rows
+
+SUPPRESSED = -1
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """Every row of a frequency table shared out to classes.
+
+    Attributes:
+        low, high: int32[classes, quasi-identifiers], the box of codes of each class.
+        row, label, count: the pieces: `count` records of table row `row` go to class
+            `label` (-1: suppressed). Sorted by row, then by class.
+        node: int32[classes, quasi-identifiers], for full-domain recoding: the node of each
+            column's ladder that is released. None: the box itself is released.
+        facts: what the method wants to say about itself (levels, nodes …).
+
+    Guarantee:
+        The pieces of a row hold together exactly the row's records.
+    """
+
+    table: FrequencyTable
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    row: NDArray[np.int64]
+    label: NDArray[np.int64]
+    count: NDArray[np.int64]
+    node: NDArray[np.int32] | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def classes(self) -> int:
+        """Return the number of classes."""
+        return len(self.low)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Return the number of records of each class."""
+        kept = self.label >= 0
+        weights = self.count[kept]
+        return np.bincount(self.label[kept], weights=weights, minlength=self.classes).astype(
+            np.int64
+        )
+
+    @cached_property
+    def suppressed(self) -> int:
+        """Return the number of suppressed records."""
+        return int(self.count[self.label < 0].sum())
+
+    def labels(self, column: int) -> list[str | None]:
+        """Return what each class releases in one column."""
+        domain = self.table.domains[column]
+        if self.node is not None:
+            return [domain.ladder_label(int(node)) for node in self.node[:, column]]
+        pairs = self.low[:, column].astype(np.int64) << 32 | self.high[:, column]
+        distinct, where = np.unique(pairs, return_inverse=True)
+        texts = [domain.label(int(pair >> 32), int(pair & 0xFFFFFFFF)) for pair in distinct]
+        return [texts[i] for i in where]
+
+
+def recoding_of(
+    table: FrequencyTable,
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    pieces: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    *,
+    node: NDArray[np.int32] | None = None,
+    facts: dict[str, Any] | None = None,
+) -> Recoding:
+    """Return a recoding with its classes and pieces in an order that no search decides.
+
+    Classes that would release the same labels become one: who reads the release cannot
+    tell them apart. Classes are numbered by their boxes and pieces sorted by row, so two
+    searches that find the same classes, on whatever number of threads, give the same bytes.
+    """
+    home = _same_labels(table, low, high, node)
+    classes = int(home.max()) + 1 if home.size else 0
+    joined_low = np.full((classes, low.shape[1]), np.iinfo(np.int32).max, dtype=np.int32)
+    joined_high = np.full((classes, low.shape[1]), -1, dtype=np.int32)
+    np.minimum.at(joined_low, home, low)
+    np.maximum.at(joined_high, home, high)
+    joined_node = None
+    if node is not None:
+        joined_node = np.empty((classes, low.shape[1]), dtype=np.int32)
+        joined_node[home] = node
+    order = np.lexsort(np.concatenate((joined_low, joined_high), axis=1).T[::-1])
+    rank = np.empty(classes, dtype=np.int64)
+    rank[order] = np.arange(classes)
+    final = np.append(rank[home], SUPPRESSED)  # label -1 stays -1
+    row, label, count = _join_pieces(pieces[0], final[pieces[1]], pieces[2])
+    return Recoding(
+        table=table,
+        low=joined_low[order],
+        high=joined_high[order],
+        row=row,
+        label=label,
+        count=count,
+        node=None if joined_node is None else joined_node[order],
+        facts=facts or {},
+    )
+
+
+def _same_labels(
+    table: FrequencyTable,
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    node: NDArray[np.int32] | None,
+) -> NDArray[np.int64]:
+    """Number the classes so that those with the same labels have the same number."""
+    cells = np.empty(low.shape, dtype=np.int32)
+    sizes = []
+    for j, domain in enumerate(table.domains):
+        if node is not None:
+            cells[:, j] = node[:, j]
+            sizes.append(len(domain.ladder or ()))
+            continue
+        runs, where = np.unique(low[:, j].astype(np.int64) << 32 | high[:, j], return_inverse=True)
+        number: dict[str | None, int] = {}
+        texts = [domain.label(int(run >> 32), int(run & 0xFFFFFFFF)) for run in runs]
+        ids = np.array([number.setdefault(text, len(number)) for text in texts], dtype=np.int32)
+        cells[:, j] = ids[where]
+        sizes.append(len(number))
+    order = sort_rows(cells, sizes)
+    ordered = cells[order]
+    fresh = np.ones(len(order), dtype=bool)
+    fresh[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+    home = np.empty(len(order), dtype=np.int64)
+    home[order] = np.cumsum(fresh) - 1
+    return home
+
+
+def _join_pieces(
+    row: NDArray[np.int64], label: NDArray[np.int64], count: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Sort pieces by row and class; pieces of one row in one class become one."""
+    order = np.lexsort((label, row))
+    row, label, count = row[order], label[order], count[order]
+    fresh = np.ones(len(row), dtype=bool)
+    fresh[1:] = (row[1:] != row[:-1]) | (label[1:] != label[:-1])
+    starts = np.flatnonzero(fresh)
+    joined = np.add.reduceat(count, starts) if len(starts) else count
+    return row[starts], label[starts], joined

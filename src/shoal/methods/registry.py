@@ -1,0 +1,99 @@
+"""The methods by name: what they are, and where their code is (loaded when asked for)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from shoal.core.errors import MethodError
+from shoal.core.privacy import PrivacyModel
+from shoal.methods.frequency import FrequencyTable
+from shoal.methods.recoding import Recoding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """One way to find a recoding.
+
+    Attributes:
+        home: "module:function" of the search.
+        fixed: options that this name stands for.
+        options: names of the options that a user may set.
+        kernel: "module:function" of the compiled loop, to tell whether it must be compiled.
+    """
+
+    name: str
+    family: str
+    summary: str
+    home: str
+    kernel: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
+
+    def run(
+        self, table: FrequencyTable, models: Sequence[PrivacyModel], **options: object
+    ) -> Recoding:
+        """Search. Options that the method does not know are left out."""
+        known = {name: value for name, value in options.items() if name in self.options}
+        found: Recoding = _load(self.home)(table, models, **self.fixed, **known)
+        return found
+
+    def must_compile(self) -> bool:
+        """Say whether the first run will spend seconds in the compiler."""
+        kernel = _load(self.kernel)
+        if getattr(kernel, "signatures", None):
+            return False
+        # Numba has no public question for "is it in the cache?"; its index file answers.
+        cache = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+        try:
+            return not cache.load_index()  # type: ignore[union-attr]
+        except AttributeError:
+            return False
+
+
+def _load(home: str) -> Any:
+    module, _, name = home.partition(":")
+    return getattr(import_module(module), name)
+
+
+_MONDRIAN = "shoal.methods.mondrian.search:mondrian"
+_MONDRIAN_KERNEL = "shoal.kernels.mondrian:run"
+
+METHODS: Mapping[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            name="mondrian",
+            family="mondrian",
+            summary="cut the widest column at its median; equal values stay together",
+            home=_MONDRIAN,
+            kernel=_MONDRIAN_KERNEL,
+            fixed={"relaxed": False},
+        ),
+        Method(
+            name="mondrian-relaxed",
+            family="mondrian",
+            summary="the same, but records at the median may go to either side",
+            home=_MONDRIAN,
+            kernel=_MONDRIAN_KERNEL,
+            fixed={"relaxed": True},
+        ),
+    )
+}
+
+AUTO = "mondrian"
+
+
+def find(name: str) -> Method:
+    """Return the method called `name`; `auto` chooses one.
+
+    Raises:
+        MethodError: there is no such method.
+    """
+    wanted = AUTO if name == "auto" else name
+    if wanted not in METHODS:
+        known = ", ".join(["auto", *METHODS])
+        raise MethodError(problem=f"--method {name}: no such method; there are {known}")
+    return METHODS[wanted]
