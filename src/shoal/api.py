@@ -2,58 +2,55 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from shoal.core.errors import InputError, NoSolutionError, PrivacyError, UnsafeReleaseError
+from shoal.core import hierarchy_text
+from shoal.core.errors import InputError, NoSolutionError, UnsafeReleaseError
+from shoal.core.hierarchy import Hierarchy
 from shoal.core.model import RecodingModel
-from shoal.core.privacy import (
-    AlphaKAnonymity,
-    ClassSummary,
-    KAnonymity,
-    PrivacyModel,
-    Reference,
-    expand,
+from shoal.core.privacy import PrivacyModel
+from shoal.core.report import ReleaseReport, Verification
+from shoal.core.report_html import to_html
+from shoal.core.schema import (
+    Attribute,
+    Kind,
+    Others,
+    Role,
+    Schema,
+    load_hierarchy,
+    read_hierarchy,
 )
-from shoal.core.report import ModelResult, ReleaseReport, Risk, Verification
-from shoal.core.schema import Others, Role, Schema
-from shoal.engines.local.frequencies import Frequencies, frequencies
+from shoal.engines.local.coding import code_column
 from shoal.engines.local.metrics import measure_release
 from shoal.engines.local.recode import Recoder
-from shoal.engines.local.source import Source, format_of, open_source
+from shoal.engines.local.source import format_of, open_source
 from shoal.engines.local.verify import verify_source
-from shoal.engines.local.write import all_or_nothing, write_parts
-from shoal.measures.utility import column_losses, grouping_of, utility_of
+from shoal.engines.local.write import all_or_nothing, write_parts, write_text
 from shoal.methods import registry
-from shoal.methods.frequency import FrequencyTable
-from shoal.methods.recoding import Recoding
+from shoal.pipeline import Job, Options, judge_recoding, promise_of
 
-Progress = Callable[[str], None]
-
-
-def _silent(_: str) -> None:
-    return None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """How a release is to be made; the defaults are the safe ones."""
-
-    method: str = "auto"
-    suppressed: str = "remove"
-    keep_order: bool = False
-    seed: int = 0
-    threads: int | None = None
-    separator: str | None = None
-    progress: Progress = _silent
-    search: Mapping[str, Any] = field(default_factory=dict)
+__all__ = [
+    "Options",
+    "Release",
+    "anonymize",
+    "auto_method",
+    "build_hierarchy",
+    "check_hierarchy",
+    "draw_hierarchy",
+    "learn",
+    "learn_with_report",
+    "methods",
+    "metrics",
+    "sample",
+    "verify",
+    "write_model",
+    "write_report",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +83,7 @@ def anonymize(
         UnsafeReleaseError: verification failed; nothing was written.
     """
     chosen = options or Options()
-    job = _Job.open(table, schema, privacy, chosen)
+    job = Job.open(table, schema, privacy, chosen)
     recoding = job.search()
     recoder = Recoder(
         source=job.source,
@@ -143,9 +140,9 @@ def learn_with_report(
     options: Options | None = None,
 ) -> tuple[RecodingModel, ReleaseReport]:
     """Learn a recoding; return the model and the account of how it was found."""
-    job = _Job.open(table, schema, privacy, options or Options())
+    job = Job.open(table, schema, privacy, options or Options())
     recoding = job.search()
-    results = tuple(_judge_recoding(recoding, job.models))
+    results = tuple(judge_recoding(recoding, job.models))
     if not all(result.holds for result in results):
         raise UnsafeReleaseError(problem="the learned classes do not keep the promise")
     report = job.report(recoding, None, results=results)
@@ -163,7 +160,7 @@ def verify(
 
     The quasi-identifiers and sensitive columns are the schema's; other columns are ignored.
     """
-    models = _promise(schema, privacy)
+    models = promise_of(schema, privacy)
     source = open_source(release, separator=separator)
     faults_free = replace(schema, others=Others.DROP, privacy=())
     needed = [a for a in faults_free.attributes if a.role in (Role.QUASI, Role.SENSITIVE)]
@@ -192,68 +189,103 @@ def methods() -> tuple[registry.Method, ...]:
     return tuple(registry.METHODS.values())
 
 
-def _promise(schema: Schema, privacy: Iterable[PrivacyModel] | None) -> tuple[PrivacyModel, ...]:
-    models = tuple(schema.privacy if privacy is None else privacy)
-    if not models:
-        raise PrivacyError(model="none", problem="no promise was given; ask for one, such as -k 5")
-    return models
+def auto_method() -> str:
+    """Return the name of the method that `auto` stands for."""
+    return registry.AUTO
 
 
-def _judge_recoding(
-    recoding: Recoding, models: Sequence[PrivacyModel]
-) -> Iterable[ModelResult]:
-    """Judge the classes of a recoding by the exact models, for `learn`, which writes no table."""
-    table = recoding.table
-    names = [domain.name for domain in table.sensitive_domains]
-    kept = recoding.label >= 0
-    for model in expand(models, names):
-        worst: float | None = None
-        wrong = 0
-        of_two = min if model.better == "high" else max
-        summaries = _summaries(recoding, kept, None if model.column is None else names.index(model.column))
-        for summary in summaries:
-            value = model.measure(summary)
-            worst = value if worst is None else of_two(worst, value)
-            wrong += 0 if model.holds(summary) else summary.records
-        yield ModelResult(model=model, holds=not wrong, value=worst, violating_records=wrong)
+def write_report(
+    report: ReleaseReport, out: str | Path, *, inputs: Sequence[str | Path] = ()
+) -> None:
+    """Write the report of a release as one HTML page that needs nothing else."""
+    write_text(out, to_html(report), inputs=tuple(inputs))
 
 
-def _summaries(
-    recoding: Recoding, kept: np.ndarray[Any, Any], column: int | None
-) -> Iterable[ClassSummary]:
-    if column is None:
-        for size in recoding.sizes:
-            yield ClassSummary(int(size))
-        return
-    table = recoding.table
-    domain = table.sensitive_domains[column]
-    values = table.sensitive[recoding.row[kept], column].astype(np.int64)
-    histogram = np.zeros((recoding.classes, len(domain)), dtype=np.int64)
-    np.add.at(histogram, (recoding.label[kept], values), recoding.count[kept])
-    reference = _reference(histogram.sum(axis=0), domain)
-    for row in histogram:
-        yield ClassSummary(int(row.sum()), row.tolist(), reference=reference)
+def write_model(
+    model: RecodingModel, out: str | Path, *, inputs: Sequence[str | Path] = ()
+) -> None:
+    """Write a model file, all or nothing."""
+    write_text(out, model.to_json(), inputs=tuple(inputs))
 
 
-def _reference(counts: Any, domain: Any) -> Reference:
-    if domain.tree is None:
-        return Reference(counts.tolist(), values=domain.labels)
-    return Reference(
-        counts.tolist(),
-        values=domain.labels,
-        parents=domain.tree.parents,
-        heights=domain.tree.heights,
-        node_of_value=[int(node) for node in domain.position],
-    )
+def sample(which: str, out: str | Path, **choices: Any) -> Any:
+    """Write a made-up table (`hospital` or `zipf`) with its schema and hierarchies."""
+    from shoal import samples
+
+    makers = {"hospital": samples.hospital, "zipf": samples.zipf}
+    return makers[which](out, **choices)
 
 
-def _risk(sizes: Any) -> Risk:
-    return Risk(
-        records=int(sizes.sum()),
-        classes=len(sizes),
-        smallest_class=int(sizes.min()) if len(sizes) else 0,
-        unique=int((sizes == 1).sum()),
-    )
+def build_hierarchy(
+    table: Any,
+    column: str,
+    entry: object,
+    *,
+    out: str | Path | None = None,
+    separator: str | None = None,
+    missing: Sequence[str] = (),
+) -> Hierarchy:
+    """Build a hierarchy from the values of a column.
+
+    Args:
+        table: a path or a frame.
+        column: the column.
+        entry: a builder as a schema has it, such as {"mask": {}}.
+        out: where to write it as CSV.
+        separator: of a CSV table.
+        missing: marks of missing values.
+    """
+    builder = read_hierarchy(column, entry, folder=Path())
+    if builder is None or isinstance(builder, Hierarchy):
+        raise InputError(where="hierarchy", problem="needs a builder such as mask, dates, order")
+    tree = builder.build(column, _values(table, column, separator=separator, missing=missing))
+    if out is not None:
+        inputs = (table,) if isinstance(table, (str, Path)) else ()
+        write_text(out, hierarchy_text.to_csv(tree), inputs=inputs)
+    return tree
+
+
+def draw_hierarchy(path: str | Path, *, max_lines: int = 200) -> str:
+    """Draw a hierarchy file as a tree."""
+    return hierarchy_text.draw(load_hierarchy(Path(path).stem, path), max_lines)
+
+
+def check_hierarchy(
+    path: str | Path,
+    *,
+    table: Any = None,
+    column: str | None = None,
+    separator: str | None = None,
+    missing: Sequence[str] = (),
+) -> Hierarchy:
+    """Check a hierarchy file, and that it knows every value of a table's column.
+
+    Raises:
+        HierarchyError: it is not a tree with one root.
+        UnknownValueError: the column holds values that it does not know.
+    """
+    tree = load_hierarchy(column or Path(path).stem, path)
+    if table is not None and column is not None:
+        source = open_source(table, separator=separator)
+        distinct = _distinct(source, column)
+        attribute = Attribute(name=column, role=Role.QUASI, kind=Kind.CATEGORICAL, hierarchy=tree)
+        code_column(distinct, attribute, marks=missing)
+    return tree
+
+
+def _distinct(source: Any, column: str) -> pl.Series:
+    if column not in source.columns:
+        raise InputError(where=source.where, problem=f"has no column {column!r}")
+    found: pl.Series = source.collect(source.scan([column], coded=[column]).unique())[column]
+    return found
+
+
+def _values(table: Any, column: str, *, separator: str | None, missing: Sequence[str]) -> list[str]:
+    """Return the distinct values of a column as texts, without the missing one."""
+    source = open_source(table, separator=separator)
+    plain = Attribute(name=column, role=Role.QUASI, kind=Kind.CATEGORICAL)
+    coder = code_column(_distinct(source, column), plain, marks=missing)
+    return [label for label in coder.domain.labels if label is not None]
 
 
 def _like(frame: pl.DataFrame, model: Any) -> Any:
@@ -265,205 +297,3 @@ def _like(frame: pl.DataFrame, model: Any) -> Any:
     if module == "pyarrow":
         return plain.to_arrow()
     return plain.lazy() if isinstance(model, pl.LazyFrame) else plain
-
-
-@dataclass
-class _Job:
-    """One run from an open table to a report; keeps the time of every stage."""
-
-    source: Source
-    schema: Schema
-    models: tuple[PrivacyModel, ...]
-    options: Options
-    lazy: pl.LazyFrame
-    counted: Frequencies
-    seconds: dict[str, float]
-    cpu: dict[str, float]
-    started: float
-
-    @classmethod
-    def open(
-        cls,
-        table: Any,
-        schema: Schema,
-        privacy: Iterable[PrivacyModel] | None,
-        options: Options,
-    ) -> _Job:
-        started, cpu = time.perf_counter(), time.process_time()
-        options.progress("read")
-        promised = schema.with_promise(_promise(schema, privacy))
-        source = open_source(table, separator=options.separator)
-        fitted = promised.fit(source.columns, where=source.where)
-        if not fitted.quasi:
-            raise InputError(
-                where="schema", problem="no quasi-identifier; name the columns to recode (--qi a,b)"
-            )
-        models = expand(fitted.privacy, fitted.sensitive)
-        spread = dict.fromkeys(m.column for m in models if m.column is not None)
-        if fitted.target is not None and fitted.target not in fitted.quasi:
-            spread[fitted.target] = None
-        coded = [*fitted.quasi, *fitted.sensitive, *spread]
-        lazy = source.scan([c for c in source.columns if c in fitted.released], coded=coded)
-        if source.fits_memory():
-            lazy = source.collect(lazy).lazy()
-        counted = frequencies(source, lazy, fitted, sensitive=list(spread))  # type: ignore[arg-type]
-        return cls(
-            source=source,
-            schema=fitted,
-            models=tuple(models),
-            options=options,
-            lazy=lazy,
-            counted=counted,
-            seconds={"read": time.perf_counter() - started},
-            cpu={"read": time.process_time() - cpu},
-            started=started,
-        )
-
-    def stage(self, name: str) -> None:
-        self.options.progress(name)
-        self.seconds.setdefault(name, 0.0)
-        self.cpu.setdefault(name, 0.0)
-
-    @contextmanager
-    def clock(self, name: str) -> Any:
-        self.stage(name)
-        wall, cpu = time.perf_counter(), time.process_time()
-        yield
-        self.seconds[name] += time.perf_counter() - wall
-        self.cpu[name] += time.process_time() - cpu
-
-    def search(self) -> Recoding:
-        method = registry.find(self.options.method)
-        table = self.counted.table
-        self._check_whole(table)
-        if method.must_compile():
-            self.options.progress("compile")
-        with self.clock("compile"):
-            method.run(_first_rows(table), self.models, **self.options.search)
-        with self.clock("learn"):
-            return method.run(
-                table,
-                self.models,
-                seed=self.options.seed,
-                threads=self.options.threads,
-                suppression_limit=self.schema.suppression_limit,
-                utility=self.schema.utility,
-                **self.options.search,
-            )
-
-    def _check_whole(self, table: FrequencyTable) -> None:
-        """Refuse a promise that even the whole table as one class does not keep."""
-        whole = Recoding(
-            table=table,
-            low=np.zeros((1, len(table.domains)), dtype=np.int32),
-            high=np.zeros((1, len(table.domains)), dtype=np.int32),
-            row=np.arange(table.rows),
-            label=np.zeros(table.rows, dtype=np.int64),
-            count=table.counts,
-        )
-        for result in _judge_recoding(whole, self.models):
-            if not result.holds:
-                model = result.model
-                asked = ", ".join(f"{k}={v}" for k, v in model.parameters().items() if k != "values")
-                raise NoSolutionError(
-                    problem=(
-                        f"{model.name} ({asked}) cannot be met: all {table.records} records as one "
-                        f"class reach {result.value}. Ask for less, or bring more records"
-                    )
-                )
-
-    def verify(self, source: Source) -> Verification:
-        verified = verify_source(source, self.schema, self.models)
-        if not verified.holds:
-            failed = ", ".join(r.model.name for r in verified.privacy if not r.holds)
-            raise UnsafeReleaseError(
-                problem=(
-                    f"{verified.violating_records} of {verified.records} released records break "
-                    f"{failed}; nothing was written"
-                )
-            )
-        return verified
-
-    def report(
-        self,
-        recoding: Recoding,
-        verified: Verification | None,
-        *,
-        results: tuple[ModelResult, ...] = (),
-    ) -> ReleaseReport:
-        grouping = grouping_of(recoding, target=self._target())
-        sizes = recoding.sizes
-        self.seconds.setdefault("write", 0.0)
-        for name in ("learn", "encode", "verify"):
-            self.seconds.setdefault(name, 0.0)
-        seconds = {name: round(spent, 6) for name, spent in self.seconds.items()}
-        seconds["total"] = round(time.perf_counter() - self.started, 6)
-        cpu = {name: round(spent, 6) for name, spent in self.cpu.items()}
-        star = self.options.suppressed == "star"
-        return ReleaseReport(
-            method=registry.find(self.options.method).name,
-            records=self.counted.table.records,
-            released=int(sizes.sum()) + (recoding.suppressed if star else 0),
-            suppressed=recoding.suppressed,
-            classes=recoding.classes if verified is None else verified.classes,
-            smallest_class=int(sizes.min()) if verified is None else verified.smallest_class,
-            privacy=results if verified is None else verified.privacy,
-            utility=utility_of(grouping),
-            columns=column_losses(grouping, self.schema.quasi),
-            risk_before=_risk(self.counted.table.tuple_sizes),
-            risk_after=_risk(sizes),
-            seconds=seconds,
-            facts={**recoding.facts, "cpu_seconds": cpu},
-            notices=self._notices(),
-        )
-
-    def _target(self) -> str | None:
-        if self.schema.target is not None:
-            return self.schema.target
-        names = [domain.name for domain in self.counted.table.sensitive_domains]
-        return names[0] if names else None
-
-    def _notices(self) -> tuple[str, ...]:
-        known = {a.name for a in self.schema.attributes}
-        left = [name for name in self.source.columns if name not in known]
-        if not left:
-            return ()
-        named = ", ".join(repr(name) for name in left)
-        return (f"left out, because nobody gave them a role: {named} (keep one with --neutral)",)
-
-    def model(self, recoding: Recoding, report: ReleaseReport) -> RecodingModel:
-        cells = {}
-        places = []
-        for j, domain in enumerate(recoding.table.domains):
-            labels = recoding.labels(j)
-            found: dict[tuple[str | None, str | None, str | None], int] = {}
-            column = []
-            for low, high, label in zip(recoding.low[:, j], recoding.high[:, j], labels, strict=True):
-                ends = (label, label)
-                if domain.tree is None and recoding.node is None:
-                    ends = (domain.labels[low], domain.labels[high])
-                column.append(found.setdefault((*ends, label), len(found)))
-            cells[domain.name] = tuple(found)
-            places.append(column)
-        return RecodingModel(
-            method=report.method,
-            schema=self.schema,
-            records=report.records,
-            suppressed=report.suppressed,
-            cells=cells,
-            regions=tuple(zip(*places, strict=True)),
-            utility=report.utility,
-            levels=recoding.facts.get("levels"),
-        )
-
-
-def _first_rows(table: FrequencyTable) -> FrequencyTable:
-    """Return a tiny piece of the table: enough to load or compile the kernels."""
-    most = min(table.rows, 2)
-    return FrequencyTable(
-        domains=table.domains,
-        codes=np.ascontiguousarray(table.codes[:most]),
-        counts=table.counts[:most],
-        sensitive_domains=table.sensitive_domains,
-        sensitive=np.ascontiguousarray(table.sensitive[:most]),
-    )

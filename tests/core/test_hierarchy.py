@@ -3,14 +3,15 @@ from __future__ import annotations
 import copy
 import pickle
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.naive import hierarchy as naive
 
 from shoal.core.errors import HierarchyError, UnknownValueError
 from shoal.core.hierarchy import Hierarchy, number_text
-from tests.naive import hierarchy as naive
 
 SECRET = "Alice"  # stands where a label is at fault, and must never be printed
 
@@ -109,7 +110,7 @@ def assert_levels_only_join(tree: Hierarchy) -> None:
     table = tree.level_table()
     assert table[0] == tuple(range(len(tree)))
     assert set(table[-1]) == {tree.root}
-    for low, high in zip(table, table[1:], strict=False):
+    for low, high in pairwise(table):
         becomes: dict[int, int] = {}
         for before, after in zip(low, high, strict=True):
             assert becomes.setdefault(before, after) == after
@@ -207,9 +208,7 @@ def test_an_inner_node_is_a_value_that_waits_for_its_leaves():
 def test_a_short_row_of_an_inner_value_follows_the_rows_through_it():
     rows = [("France", "Europe", "*"), ("Paris", "France", "Europe", "*")]
     tree = Hierarchy.from_rows("x", rows)
-    assert dict((row[0], row) for row in tree.to_rows(inner=True))["France"] == (
-        ("France", "France", "Europe", "*")
-    )
+    assert ("France", "France", "Europe", "*") in tree.to_rows(inner=True)
 
 
 def test_a_short_row_goes_the_way_of_the_full_rows_it_meets():
@@ -295,7 +294,9 @@ def test_a_number_has_one_text(number, text):
 
 
 def test_a_value_under_two_parents_is_refused_with_level_and_count():
-    rows = [(f"v{i}", f"w{i % 3}", SECRET + str(i % 3), SECRET[: 1 + i // 3], "*") for i in range(6)]
+    rows = [
+        (f"v{i}", f"w{i % 3}", SECRET + str(i % 3), SECRET[: 1 + i // 3], "*") for i in range(6)
+    ]
     text = refusal(Hierarchy.from_rows, rows)
     assert "level 2: 3 values stand under two parents;" in text
 
@@ -348,7 +349,7 @@ def test_an_empty_label_is_refused():
     text = refusal(Hierarchy.from_rows, [(SECRET, " ", "*"), ("b", "", "*")])
     assert "level 1: 2 values stand without a label" in text
     assert "empty" in refusal(Hierarchy.from_tree, {"*": [SECRET, " "]})
-    assert "empty" in refusal(Hierarchy.flat, ["", SECRET]) or True
+    assert "level 0: 1 value stands without" in refusal(Hierarchy.flat, ["", SECRET])
 
 
 @pytest.mark.parametrize("rows", [["abc"], [("a", 1)], [("a", None)], ["abc", ("a", "*")]])
@@ -356,7 +357,9 @@ def test_rows_that_are_not_texts_are_refused(rows):
     assert "not a list of texts" in refusal(Hierarchy.from_rows, rows)
 
 
-@pytest.mark.parametrize("tree", [{"*": [True]}, {"*": [None]}, {"*": [["a"]]}, None, {"*": {None: 1}}])
+@pytest.mark.parametrize(
+    "tree", [{"*": [True]}, {"*": [None]}, {"*": [["a"]]}, None, {"*": {None: 1}}]
+)
 def test_trees_with_labels_that_are_no_text_are_refused(tree):
     assert "neither text nor a number" in refusal(Hierarchy.from_tree, tree)
 

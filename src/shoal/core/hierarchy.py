@@ -368,7 +368,8 @@ class Hierarchy:
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("a Hierarchy cannot be changed")
 
-    __delattr__ = __setattr__  # type: ignore[assignment]
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError("a Hierarchy cannot be changed")
 
     def __reduce__(self) -> tuple[Any, ...]:
         ladder = None if self._moves is None else (self.levels, self._moves)

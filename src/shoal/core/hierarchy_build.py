@@ -162,8 +162,9 @@ class Intervals(Builder):
                 return ["each width must be a number above 0"]
         elif not all(_is_count(x, least=1) for x in _listed(self.count)):
             return ["each count must be a whole number of at least 1"]
-        given = self.cuts if _is_nested(self.cuts) else self.width or self.count
-        if isinstance(given, tuple) and (not given or self.levels not in (None, len(given))):
+        listed: list[Any] = [x for x in (self.width, self.count) if isinstance(x, tuple)]
+        listed += [self.cuts] if _is_nested(self.cuts) else []
+        if any(not x or self.levels not in (None, len(x)) for x in listed):
             return ["levels must be the number of levels listed, or be left out"]
         return []
 

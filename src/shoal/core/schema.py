@@ -10,10 +10,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from shoal.core import hierarchy_build, hierarchy_text, privacy
+from shoal.core import hierarchy_text
 from shoal.core.documents import read_document, read_text
 from shoal.core.errors import PrivacyError, SchemaError, ShoalError
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchy_build import BUILDERS
+from shoal.core.privacy import PrivacyModel
+from shoal.core.privacy import from_document as privacy_from_document
 
 
 class Role(StrEnum):
@@ -101,7 +104,7 @@ class Schema:
     """
 
     attributes: tuple[Attribute, ...]
-    privacy: tuple[privacy.PrivacyModel, ...] = ()
+    privacy: tuple[PrivacyModel, ...] = ()
     others: Others = Others.FAULT
     missing: tuple[str, ...] = ()
     utility: str | None = None
@@ -140,7 +143,7 @@ class Schema:
         raise SchemaError(where="schema", faults=[f"column {name!r}: the schema does not name it"])
 
     def with_promise(
-        self, models: Iterable[privacy.PrivacyModel], *, suppression_limit: float | None = None
+        self, models: Iterable[PrivacyModel], *, suppression_limit: float | None = None
     ) -> Self:
         """Return the schema with another promise."""
         limit = self.suppression_limit if suppression_limit is None else suppression_limit
@@ -249,9 +252,7 @@ def _column_faults(schema: Schema, columns: Sequence[str]) -> list[str]:
     return faults
 
 
-def _attributes(
-    columns: object, *, faults: list[str], folder: Path
-) -> tuple[Attribute, ...]:
+def _attributes(columns: object, *, faults: list[str], folder: Path) -> tuple[Attribute, ...]:
     if not isinstance(columns, Mapping) or not columns:
         faults.append("`columns` must name at least one column and its role")
         return ()
@@ -320,7 +321,14 @@ def read_hierarchy(
         return Hierarchy.from_document(name, dict(entry))
     if set(entry) == {"tree"}:
         return Hierarchy.from_tree(name, entry["tree"])
-    return hierarchy_build.from_document(entry)
+    if len(entry) != 1 or next(iter(entry)) not in BUILDERS:
+        known = ", ".join(("tree", *BUILDERS))
+        raise SchemaError(where="hierarchy", faults=[f"must have one key: {known}"])
+    key, options = next(iter(entry.items()))
+    try:
+        return BUILDERS[key].from_document({} if options is None else options)
+    except ValueError as error:
+        raise SchemaError(where=f"hierarchy {key}", faults=[str(error)]) from None
 
 
 def load_hierarchy(name: str, path: str | Path) -> Hierarchy:
@@ -340,24 +348,33 @@ def _attribute_document(attribute: Attribute) -> dict[str, Any]:
     if attribute.weight != 1.0:
         document["weight"] = attribute.weight
     if attribute.hierarchy is not None:
-        document["hierarchy"] = attribute.hierarchy.to_document()
+        document["hierarchy"] = _hierarchy_document(attribute.hierarchy)
     return document
 
 
-def _models(entries: object, *, faults: list[str]) -> tuple[privacy.PrivacyModel, ...]:
-    if isinstance(entries, Mapping) or isinstance(entries, str) or not isinstance(entries, Sequence):
+def _hierarchy_document(hierarchy: Hierarchy | HierarchyBuilder) -> dict[str, Any]:
+    for key, kind in BUILDERS.items():
+        if isinstance(hierarchy, kind):
+            return {key: hierarchy.to_document()}
+    return hierarchy.to_document()
+
+
+def _models(entries: object, *, faults: list[str]) -> tuple[PrivacyModel, ...]:
+    if isinstance(entries, (Mapping, str)) or not isinstance(entries, Sequence):
         faults.append("`privacy` must be a list such as [{model: k-anonymity, k: 5}]")
         return ()
-    models = []
+    found: list[PrivacyModel] = []
     for entry in entries:
         if not isinstance(entry, Mapping):
-            faults.append("an entry of `privacy` must be a mapping such as {model: k-anonymity, k: 5}")
+            faults.append(
+                "an entry of `privacy` must be a mapping such as {model: k-anonymity, k: 5}"
+            )
             continue
         try:
-            models.append(privacy.from_document(entry))
+            found.append(privacy_from_document(entry))
         except PrivacyError as error:
             faults.append(str(error))
-    return tuple(models)
+    return tuple(found)
 
 
 def _options(document: Mapping[Any, Any], *, faults: list[str]) -> dict[str, Any]:
@@ -384,9 +401,7 @@ def _options(document: Mapping[Any, Any], *, faults: list[str]) -> dict[str, Any
     return options
 
 
-def _choice(
-    kind: type[StrEnum], value: object, *, what: str, faults: list[str]
-) -> StrEnum | None:
+def _choice(kind: type[StrEnum], value: object, *, what: str, faults: list[str]) -> StrEnum | None:
     for member in kind:
         if value == member.value:
             return member

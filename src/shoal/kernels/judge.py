@@ -47,7 +47,10 @@ def judge(promise, records, histogram, scratch):
             if count_distinct(histogram, low, high) < promise.first_number[m]:
                 return False
         elif kind == ENTROPY:
-            if class_entropy(histogram, low, high, records) < np.log(promise.first_number[m]) - SLACK:
+            if (
+                class_entropy(histogram, low, high, records)
+                < np.log(promise.first_number[m]) - SLACK
+            ):
                 return False
         elif kind == RECURSIVE:
             if not is_recursive(

@@ -26,7 +26,7 @@ class Parts(NamedTuple):
     high: NDArray[np.int32]
     row: NDArray[np.int64]  # for each piece: the row of the frequency table,
     label: NDArray[np.int64]  # its class,
-    count: NDArray[np.int64]  # and how many of the row's records it holds
+    share: NDArray[np.int64]  # and how many of the row's records it holds
 
 
 def split(
@@ -76,7 +76,7 @@ def split(
         high=high[:classes].copy(),
         row=row[:pieces],
         label=label[:pieces],
-        count=count[:pieces],
+        share=count[:pieces],
     )
 
 
@@ -100,10 +100,10 @@ def width(axes, j, low, high):
 
 @njit(cache=True, nogil=True)
 def middle(codes, counts, j, begin, end, low, high, tally, found):
-    """Find the code at which column j's weight reaches half; return it with the weight
-    up to and including it, and the weight before it.
+    """Find the code at which column j's weight reaches half.
 
-    Counts by code where the codes are dense; sorts where they are far apart.
+    Returns it with the weight up to and including it, and the weight before it. Counts by
+    code where the codes are dense; sorts where they are far apart.
     """
     total = 0
     size = high - low + 1

@@ -33,9 +33,7 @@ def cost_of_run(domain: Domain, low: int, high: int) -> CellCost:
     """Return the cost of releasing the codes low … high as one cell."""
     if domain.tree is not None:
         tree = domain.tree
-        return cost_of_node(
-            tree, tree.lca((int(domain.position[low]), int(domain.position[high])))
-        )
+        return cost_of_node(tree, tree.lca((int(domain.position[low]), int(domain.position[high]))))
     if low == 0 and domain.has_missing:
         return cost_of_missing(domain) if high == 0 else EVERYTHING
     width = domain.cost(low, high)
@@ -71,7 +69,9 @@ def _ladder_numbers(domain: Domain) -> list[float] | None:
         return None
     ladder = domain.ladder
     try:
-        return sorted(float(ladder.labels[i]) for i in ladder.leaves if ladder.labels[i][0] != "\x00")
+        return sorted(
+            float(ladder.labels[i]) for i in ladder.leaves if ladder.labels[i][0] != "\x00"
+        )
     except ValueError:
         return None
 
@@ -121,7 +121,7 @@ def cost_of_label(domain: Domain, label: str | None) -> CellCost:
             return cost_of_node(domain.ladder, rung)
     raise InputError(
         where=f"column {domain.name!r}",
-        problem="the release holds a label that the original table and its hierarchy do not explain",
+        problem="the release holds a label that neither the table nor the hierarchy explains",
     )
 
 

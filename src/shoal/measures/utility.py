@@ -75,7 +75,7 @@ def utility_of(grouping: Grouping) -> dict[str, float | None]:
 
 def column_losses(grouping: Grouping, names: tuple[str, ...]) -> dict[str, float]:
     """Return the share of each column's information that is lost."""
-    lost = ((grouping.sizes[:, None] * grouping.height).sum(axis=0) + grouping.suppressed)
+    lost = (grouping.sizes[:, None] * grouping.height).sum(axis=0) + grouping.suppressed
     return {name: float(share) for name, share in zip(names, lost / grouping.records, strict=True)}
 
 

@@ -60,7 +60,9 @@ def promise_of(models: Sequence[PrivacyModel], table: FrequencyTable) -> ax.Prom
         if isinstance(model, AlphaKAnonymity) and model.values is not None:
             labels = table.sensitive_domains[names.index(str(model.column))].labels
             marked[m, : len(labels)] = [label in model.values for label in labels]
-    nodes = [d.position if d.tree is not None else np.zeros(len(d)) for d in table.sensitive_domains]
+    nodes = [
+        d.position if d.tree is not None else np.zeros(len(d)) for d in table.sensitive_domains
+    ]
     heights = [np.asarray(t.heights) / max(t.height, 1) for t in trees if t is not None]
     return ax.Promise(
         k=max((m.k for m in models if isinstance(m, (KAnonymity, AlphaKAnonymity))), default=1),
@@ -95,7 +97,7 @@ def _starts(sizes: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
 
-def _joined(pieces: Sequence[object], dtype: type) -> np.ndarray[tuple[int], np.dtype]:  # type: ignore[type-arg]
+def _joined(pieces: Sequence[object], dtype: type) -> np.ndarray[tuple[int], np.dtype]:
     if not pieces:
         return np.zeros(0, dtype=dtype)
     return np.concatenate([np.asarray(piece, dtype=dtype) for piece in pieces])

@@ -136,7 +136,7 @@ def join_rows(
 
 
 def sort_rows(rows: NDArray[np.int32], sizes: list[int]) -> NDArray[np.int64]:
-    """Return the stable order that sorts coded rows by their first column, then the second, …
+    """Return the stable order that sorts coded rows by their columns from left to right.
 
     Columns are packed into as few 64-bit keys as hold them: one argsort of packed
     keys costs a fifth of a lexsort over eight columns.

@@ -78,7 +78,8 @@ def code_column(distinct: pl.Series, attribute: Attribute, *, marks: Sequence[st
     raw = distinct.drop_nulls()
     if isinstance(raw.dtype, (pl.List, pl.Struct, pl.Array, pl.Object, pl.Binary)):
         raise InputError(
-            where=f"column {name!r}", problem=f"holds {raw.dtype.base_type()} values, not plain ones"
+            where=f"column {name!r}",
+            problem=f"holds {raw.dtype.base_type()} values, not plain ones",
         )
     texts = _texts(raw)
     absent = {"", *marks}
@@ -86,9 +87,7 @@ def code_column(distinct: pl.Series, attribute: Attribute, *, marks: Sequence[st
     has_missing = len(present) < len(texts) or distinct.null_count() > 0
     kind = attribute.kind or _guess(present, raw.dtype)
     domain, code_of = _domain(attribute, kind, present, missing=has_missing)
-    codes = np.array(
-        [code_of[text] if text in code_of else 0 for text in texts], dtype=np.int32
-    ).reshape(-1)
+    codes = np.array([code_of.get(text, 0) for text in texts], dtype=np.int32).reshape(-1)
     physical = _physical(raw).to_numpy()
     missing_code = 0 if has_missing else int(UNSEEN)
     if isinstance(raw.dtype, (pl.Categorical, pl.Enum)):
@@ -129,6 +128,8 @@ def _domain(
         return _line(attribute, kind, texts, missing=missing, parse=_day, text=_day_text)
     if kind is Kind.ORDINAL and attribute.order:
         return _ordinal(attribute, texts, missing=missing)
+    if not texts:  # nothing but missing values: a line with one place
+        return line_domain(attribute.name, kind, [None], [math.nan], weight=attribute.weight), {}
     tree = _tree(attribute, texts)
     labels = {text: _label_in(tree, text) for text in texts}
     unknown = sum(1 for label in labels.values() if label is None)
@@ -194,10 +195,10 @@ def _line(
 def _ladder(attribute: Attribute, labels: Sequence[str], missing: bool) -> Hierarchy | None:
     """Return the hierarchy whose levels full-domain recoding may use on a line."""
     hierarchy = attribute.hierarchy
-    if hierarchy is None:
+    if hierarchy is None or not labels:
         return None
-    tree = hierarchy if isinstance(hierarchy, Hierarchy) else hierarchy.build(
-        attribute.name, labels
+    tree = (
+        hierarchy if isinstance(hierarchy, Hierarchy) else hierarchy.build(attribute.name, labels)
     )
     return tree.with_missing(MISSING_NODE) if missing else tree
 

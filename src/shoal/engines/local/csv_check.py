@@ -134,7 +134,11 @@ def _check_utf8(rest: bytes, chunk: bytes, *, high: bool, where: str) -> bytes:
     try:
         text.decode("utf-8")
     except UnicodeDecodeError as error:
-        if error.end == len(text) and len(text) - error.start < 4 and "unexpected end" in error.reason:
+        if (
+            error.end == len(text)
+            and len(text) - error.start < 4
+            and "unexpected end" in error.reason
+        ):
             return text[error.start :]
         raise _not_utf8(where) from None
     return b""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.core.schema import Role, Schema
+from shoal.core.schema import Schema
 from shoal.engines.local.frequencies import Frequencies
 from shoal.engines.local.source import Source
 from shoal.methods.recoding import Recoding
@@ -47,14 +48,12 @@ class Recoder:
             return
         for low, high in self._passes():
             turns = _Turns(self.recoding)
-            held = []
+            held: list[tuple[pl.DataFrame, NDArray[np.int64]]] = []
             for batch in self.lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
                 labels = self._classes_of(batch, turns)
                 rank = self._rank[labels]
                 wanted = (rank >= low) & (rank < high)
-                held.append(
-                    (batch.filter(pl.Series(wanted)), labels[wanted])
-                )
+                held.append((batch.filter(pl.Series(wanted)), labels[wanted]))
             batch = pl.concat([frame for frame, _ in held])
             if batch.height:
                 yield self._released(batch, np.concatenate([labels for _, labels in held]))
@@ -98,7 +97,7 @@ class Recoder:
                 held = 0
             held += int(size)
         cuts.append(len(sizes))
-        return list(zip(cuts[:-1], cuts[1:], strict=True))
+        return list(pairwise(cuts))
 
     def _classes_of(self, batch: pl.DataFrame, turns: _Turns) -> NDArray[np.int64]:
         """Return the class of each record of a batch (-1: suppressed)."""
@@ -124,7 +123,7 @@ class Recoder:
         if not self.keep_order:
             order = self._order(batch, labels, others)
             labels = labels[order]
-            batch = batch.select(others)[order]
+            batch = batch.select(others)[order] if others else batch
         places = np.where(labels < 0, self.recoding.classes, labels)
         recoded = self._labels[places]
         return pl.DataFrame(
@@ -141,7 +140,7 @@ class Recoder:
         """
         key = self._rank[labels]
         room = len(self._rank)
-        rest = []
+        rest: list[str] = []
         for name in others:
             ranks, size = _ranks(batch[name])
             if rest or ranks is None or room * size >= 2**62:

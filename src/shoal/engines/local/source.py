@@ -50,12 +50,12 @@ class Source:
         )
 
     def _csv(self, coded: Collection[str]) -> pl.LazyFrame:
-        assert self.shape is not None  # noqa: S101  (the caller just looked)
+        assert self.shape is not None
         types = {c: pl.Categorical if c in coded else pl.String for c in self.columns}
         return pl.scan_csv(
             self.path,  # type: ignore[arg-type]
             separator=self.separator,
-            schema=types,  # type: ignore[arg-type]
+            schema=types,
             n_rows=self.shape.records if self.shape.has_blank_end else None,
             glob=False,
         )
@@ -154,12 +154,11 @@ def _open_path(path: Path, *, separator: str | None) -> Source:
             where=where, columns=shape.columns, format=kind, separator=shape.separator,
             path=path, shape=shape,
         )  # fmt: skip
-    readers = {"parquet": pl.scan_parquet, "arrow": pl.scan_ipc}
     try:
         if kind == "jsonl":
             lazy = pl.scan_ndjson(path, infer_schema_length=None)
         else:
-            lazy = readers[kind](path, glob=False) if kind == "parquet" else pl.scan_ipc(path)
+            lazy = pl.scan_parquet(path, glob=False) if kind == "parquet" else pl.scan_ipc(path)
         names = tuple(lazy.collect_schema().names())
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(where=where, problem=_safe(error)) from None

@@ -35,9 +35,7 @@ _ROWS = "\x00rows"
 _MOST_SUBSETS = 1024  # of columns, tried as natural supersets for (n,t)-closeness
 
 
-def verify_source(
-    source: Source, schema: Schema, models: Sequence[PrivacyModel]
-) -> Verification:
+def verify_source(source: Source, schema: Schema, models: Sequence[PrivacyModel]) -> Verification:
     """Judge the table as it is written.
 
     Raises:
@@ -94,9 +92,7 @@ class _Spread:
         quasi = [name for name in classes.columns if name != _ROWS]
         texts = cells[attribute.name].cast(pl.String)
         place, reference_values = _positions(texts.unique().to_list(), attribute, schema.missing)
-        where = pl.Series(
-            "\x00place", [place[text] for text in texts.to_list()], dtype=pl.Int64
-        )
+        where = pl.Series("\x00place", [place[text] for text in texts.to_list()], dtype=pl.Int64)
         number = classes.select(quasi).with_row_index("\x00class")
         joined = cells.select([*quasi, _ROWS]).with_columns(where)
         joined = joined.join(number, on=quasi, how="left", nulls_equal=True)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from shoal.core.documents import reason
-from shoal.core.errors import OutputError
+from shoal.core.errors import OutputError, ShoalError
 from shoal.engines.local.source import format_of
 
 
@@ -43,6 +44,8 @@ def all_or_nothing(out: str | Path, *, inputs: tuple[str | Path, ...] = ()) -> I
             os.fsync(file.fileno())
         os.replace(temporary, goal)
         _sync_folder(goal.parent)
+    except ShoalError:
+        raise
     except OSError as error:
         raise OutputError(where=str(out), problem=f"cannot be written: {reason(error)}") from None
     finally:
@@ -79,38 +82,50 @@ def write_parts(parts: Iterator[pl.DataFrame], path: Path, *, separator: str = "
         OutputError: the disk is full or the folder cannot be written to.
     """
     kind = format_of(path)
-    try:
-        if kind == "csv":
-            return _append(parts, path, _csv_bytes(separator))
-        if kind == "jsonl":
-            return _append(parts, path, lambda frame, file, _: frame.write_ndjson(file))
-        frames = list(parts)
-        frame = pl.concat(frames) if len(frames) != 1 else frames[0]
-        frame = frame.with_columns(pl.col(pl.Enum).cast(pl.String)) if kind != "csv.gz" else frame
-        if kind == "parquet":
-            frame.write_parquet(path)
-        elif kind == "arrow":
-            frame.write_ipc(path)
-        else:
-            frame.write_csv(path, separator=separator, compression="gzip", check_extension=False)
-        return frame.height
-    except pl.exceptions.PolarsError as error:
-        raise OutputError(where=path.name, problem=f"cannot be written ({type(error).__name__})") from None
+    counted = _Counted(parts)
+    if kind in ("csv", "csv.gz"):
+        with gzip.open(path, "wb", 6) if kind == "csv.gz" else path.open("wb") as file:
+            for number, frame in enumerate(counted):
+                frame.write_csv(file, separator=separator, include_header=number == 0)
+    elif kind == "jsonl":
+        with path.open("wb") as file:
+            for frame in counted:
+                frame.write_ndjson(file)
+    else:
+        _sink(counted, path, kind)
+    return counted.records
 
 
-def _csv_bytes(separator: str) -> Callable[[pl.DataFrame, Any, bool], None]:
-    def write(frame: pl.DataFrame, file: Any, is_first: bool) -> None:
-        frame.write_csv(file, separator=separator, include_header=is_first)
+class _Counted:
+    """Counts the records of the parts that pass."""
 
-    return write
+    def __init__(self, parts: Iterator[pl.DataFrame]) -> None:
+        self.parts = parts
+        self.records = 0
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        for frame in self.parts:
+            self.records += frame.height
+            yield frame
 
 
-def _append(
-    parts: Iterator[pl.DataFrame], path: Path, write: Callable[[pl.DataFrame, Any, bool], None]
-) -> int:
-    records = 0
-    with path.open("wb") as file:
-        for number, frame in enumerate(parts):
-            write(frame, file, number == 0)
-            records += frame.height
-    return records
+def _sink(parts: _Counted, path: Path, kind: str) -> None:
+    """Stream parts into one columnar file; only one part is in memory at a time."""
+    ahead = iter(parts)
+    first = _plain(next(ahead))
+
+    def frames(*_: object) -> Iterator[pl.DataFrame]:
+        yield first
+        for frame in ahead:
+            yield _plain(frame)
+
+    lazy = register_io_source(frames, schema=first.schema)
+    if kind == "parquet":
+        lazy.sink_parquet(path, engine="streaming")
+    else:
+        lazy.sink_ipc(path, engine="streaming")
+
+
+def _plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with texts as texts: each part has its own dictionary of labels."""
+    return frame.with_columns(pl.col(pl.Enum, pl.Categorical).cast(pl.String))

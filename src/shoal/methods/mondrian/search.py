@@ -34,4 +34,4 @@ def mondrian(
         promise=promise_of(models, table),
         relaxed=relaxed,
     )
-    return recoding_of(table, parts.low, parts.high, (parts.row, parts.label, parts.count))
+    return recoding_of(table, parts.low, parts.high, (parts.row, parts.label, parts.share))

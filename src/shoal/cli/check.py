@@ -1,0 +1,82 @@
+"""The commands `verify` and `metrics`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.core.flags import PromiseFlags
+from shoal.core.schema import Kind, Role
+
+
+def verify(
+    table: opt.Input,
+    schema: opt.SchemaFile = None,
+    qi: opt.Quasi = None,
+    sensitive: opt.Sensitive = None,
+    numeric: opt.Numeric = None,
+    categorical: opt.Categorical = None,
+    hierarchies: opt.Hierarchies = None,
+    missing: opt.Missing = None,
+    k: opt.K = None,
+    l: opt.L = None,  # noqa: E741
+    l_kind: opt.LKind = "distinct",
+    c: opt.C = None,
+    t: opt.T = None,
+    t_distance: opt.TDistance = "equal",
+    n: opt.N = None,
+    alpha: opt.Alpha = None,
+    sep: opt.Sep = None,
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> int:
+    """Check whether a table keeps a promise. Exit code 0: safe, 1: not safe."""
+    from shoal import api
+    from shoal.cli.render import as_json, verification
+
+    flags = PromiseFlags(k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha)
+    read = opt.read_schema(
+        schema,
+        {Role.QUASI: qi, Role.SENSITIVE: sensitive},
+        {Kind.NUMERIC: numeric, Kind.CATEGORICAL: categorical},
+        hierarchies=hierarchies,
+        missing=missing,
+    )
+    result = api.verify(table, opt.with_promise(read, flags), separator=sep)
+    if json:
+        print(as_json(result.to_document()))
+    elif not quiet:
+        print(verification(result))
+    return 0 if result.holds else 1
+
+
+def metrics(
+    original: opt.Input,
+    release: Annotated[str, typer.Argument(metavar="RELEASE", help="What was made of it.")],
+    schema: opt.SchemaFile = None,
+    qi: opt.Quasi = None,
+    sensitive: opt.Sensitive = None,
+    numeric: opt.Numeric = None,
+    categorical: opt.Categorical = None,
+    date: opt.Date = None,
+    hierarchies: opt.Hierarchies = None,
+    missing: opt.Missing = None,
+    sep: opt.Sep = None,
+    json: opt.Json = False,
+) -> int:
+    """Measure what a release lost, from its labels."""
+    from shoal import api
+    from shoal.cli.render import as_json, measures
+
+    read = opt.read_schema(
+        schema,
+        {Role.QUASI: qi, Role.SENSITIVE: sensitive},
+        {Kind.NUMERIC: numeric, Kind.CATEGORICAL: categorical, Kind.DATE: date},
+        hierarchies=hierarchies,
+        missing=missing,
+    )
+    document = api.metrics(original, release, read, separator=sep)
+    print(as_json(document) if json else measures(document))
+    return 0

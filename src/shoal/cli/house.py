@@ -1,0 +1,187 @@
+"""The commands `methods`, `sample` and `hierarchy`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.core.errors import SchemaError
+
+hierarchy = typer.Typer(
+    no_args_is_help=True, help="Build, draw and check value hierarchies.", add_completion=False
+)
+
+
+def methods(json: opt.Json = False) -> int:
+    """List the methods that find a recoding."""
+    from shoal import api
+    from shoal.cli.render import as_json
+
+    found = api.methods()
+    if json:
+        rows = [{"name": m.name, "family": m.family, "summary": m.summary} for m in found]
+        print(as_json({"methods": rows, "auto": api.auto_method()}))
+        return 0
+    width = max(len(method.name) for method in found) + 2
+    print(f"auto chooses {api.auto_method()}")
+    family = ""
+    for method in found:
+        if method.family != family:
+            family = method.family
+            print(f"\n{family}")
+        print(f"  {method.name:<{width}}{method.summary}")
+    return 0
+
+
+def sample(
+    which: Annotated[str, typer.Argument(metavar="hospital|zipf", help="Which table to make.")],
+    out: Annotated[str, typer.Option(metavar="FILE", help="The table (.csv, .parquet …).")],
+    records: Annotated[int, typer.Option(metavar="N", help="Number of records.")] = 10_000,
+    seed: Annotated[int, typer.Option(metavar="S", help="Same seed, same bytes.")] = 0,
+    exponent: Annotated[float, typer.Option(help="zipf: the exponent; 0 is uniform.")] = 1.0,
+    attributes: Annotated[int, typer.Option(help="zipf: number of columns.")] = 16,
+    values: Annotated[int, typer.Option(help="zipf: values per column.")] = 16,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files.")] = False,
+    json: opt.Json = False,
+) -> int:
+    """Write a made-up table with its schema and hierarchies."""
+    from shoal import api
+    from shoal.cli.render import as_json
+
+    if which not in ("hospital", "zipf"):
+        raise SchemaError(where="sample", faults=["there are two samples: hospital and zipf"])
+    extra = {} if which == "hospital" else {
+        "exponent": exponent, "attributes": attributes, "values": values
+    }  # fmt: skip
+    files = api.sample(which, out, records=records, seed=seed, overwrite=overwrite, **extra)
+    if json:
+        print(as_json({"table": str(files.table), "schema": str(files.schema), "records": records}))
+    else:
+        print(f"{records:,} records in {files.table}, their schema in {files.schema}")
+    return 0
+
+
+@hierarchy.command("build")
+def build(
+    table: opt.Input,
+    column: Annotated[str, typer.Option(metavar="NAME", help="The column.")],
+    out: Annotated[str, typer.Option(metavar="FILE", help="Hierarchy file (CSV).")],
+    width: Annotated[
+        str | None, typer.Option(metavar="5,10", help="Intervals of these widths, level by level.")
+    ] = None,
+    count: Annotated[
+        str | None, typer.Option(metavar="8,4,2", help="Groups with equally many values.")
+    ] = None,
+    cuts: Annotated[
+        str | None,
+        typer.Option(metavar="18,30,65", help="Explicit cuts; levels apart by ';', finest first."),
+    ] = None,
+    top: Annotated[float | None, typer.Option(help="Numbers from here on become one: 90+.")] = None,
+    bottom: Annotated[float | None, typer.Option(help="Numbers up to here become one.")] = None,
+    mask: Annotated[
+        bool, typer.Option("--mask", help="Mask from the right: 75275, 7527*, …")
+    ] = False,
+    dates: Annotated[
+        bool, typer.Option("--dates", help="Day, month, quarter, year, decade.")
+    ] = False,
+    order: Annotated[
+        int | None, typer.Option(metavar="N", help="Groups of N neighbours in their order.")
+    ] = None,
+    missing: opt.Missing = None,
+    sep: opt.Sep = None,
+) -> int:
+    """Build a hierarchy for a column from the values that occur in it."""
+    from shoal import api
+
+    entry = _builder(width, count, cuts, top, bottom, mask=mask, dates=dates, order=order)
+    tree = api.build_hierarchy(
+        table, column, entry, out=out, separator=sep, missing=opt.names(missing)
+    )
+    print(f"{len(tree.leaves):,} values in {tree.height + 1} levels in {out}")
+    return 0
+
+
+def _builder(
+    width: str | None,
+    count: str | None,
+    cuts: str | None,
+    top: float | None,
+    bottom: float | None,
+    *,
+    mask: bool,
+    dates: bool,
+    order: int | None,
+) -> dict[str, object]:
+    intervals: dict[str, object] = {}
+    if width:
+        intervals["width"] = [_number(part) for part in width.split(",")]
+    if count:
+        intervals["count"] = [int(_number(part)) for part in count.split(",")]
+    if cuts:
+        intervals["cuts"] = [[_number(p) for p in level.split(",")] for level in cuts.split(";")]
+    chosen: list[dict[str, object]] = []
+    if top is not None or bottom is not None:
+        ends = {k: v for k, v in (("top", top), ("bottom", bottom)) if v is not None}
+        inner = {"intervals": intervals} if intervals else {}
+        chosen.append({"top_bottom": {**ends, **inner}})
+    elif intervals:
+        chosen.append({"intervals": intervals})
+    for name, wanted in (("mask", mask), ("dates", dates)):
+        chosen += [{name: {}}] if wanted else []
+    chosen += [{"order": {"fanout": order}}] if order is not None else []
+    if len(chosen) != 1:
+        raise SchemaError(
+            where="hierarchy build",
+            faults=[
+                "choose one of --width, --count, --cuts, --top/--bottom, --mask, --dates, --order"
+            ],
+        )
+    return chosen[0]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise SchemaError(
+            where="hierarchy build", faults=["widths, counts and cuts are numbers"]
+        ) from None
+
+
+@hierarchy.command("show")
+def show(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Hierarchy (CSV, YAML or JSON).")],
+    lines: Annotated[int, typer.Option(metavar="N", help="At most this many lines.")] = 200,
+) -> int:
+    """Draw a hierarchy as a tree."""
+    from shoal import api
+
+    print(api.draw_hierarchy(file, max_lines=lines))
+    return 0
+
+
+@hierarchy.command("check")
+def check(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Hierarchy (CSV, YAML or JSON).")],
+    table: Annotated[
+        str | None, typer.Option(metavar="INPUT", help="A table whose values it must know.")
+    ] = None,
+    column: Annotated[str | None, typer.Option(metavar="NAME", help="The table's column.")] = None,
+    missing: opt.Missing = None,
+    sep: opt.Sep = None,
+) -> int:
+    """Check that a file is a tree with one root, and that it knows a table's values."""
+    from shoal import api
+
+    if (table is None) != (column is None):
+        raise SchemaError(where="hierarchy check", faults=["--table and --column go together"])
+    tree = api.check_hierarchy(
+        file, table=table, column=column, separator=sep, missing=opt.names(missing)
+    )
+    known = "" if table is None else f"; it knows every value of {column!r}"
+    print(
+        f"a tree: {len(tree.leaves):,} leaves, {len(tree):,} nodes, {tree.height + 1} levels{known}"
+    )
+    return 0

@@ -1,0 +1,99 @@
+"""The command line: parse, call the api, print, exit.
+
+Exit codes: 0 done (or: safe); 1 not safe, or no solution within the limits; 2 the
+question could not be asked; 3 a bug of ours.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import traceback
+from contextlib import suppress
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from shoal import __version__
+from shoal.cli import check, house, release
+from shoal.core.errors import ShoalError
+
+app = typer.Typer(
+    name="shoal",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Release data about people safely: every record swims with at least k - 1 others.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _command in (release.anonymize, release.learn, check.verify, check.metrics):
+    app.command()(_command)
+app.add_typer(house.hierarchy, name="hierarchy")
+app.command()(house.methods)
+app.command()(house.sample)
+
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"shoal {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Release data about people safely: every record swims with at least k - 1 others."""
+
+
+def _terminated(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt  # so that temporary files are removed on the way out
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    with suppress(ValueError):  # not the main thread: the caller handles signals
+        signal.signal(signal.SIGTERM, _terminated)
+    try:
+        code = typer.main.get_command(app).main(args=argv, prog_name="shoal", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except ShoalError as error:
+        print(f"shoal: {_one_line(str(error))}", file=sys.stderr)
+        return error.exit_code
+    except _UsageError as error:
+        text = error.format_message()  # type: ignore[attr-defined]
+        print(f"shoal: {_one_line(text)} (see shoal --help)", file=sys.stderr)
+        return 2
+    except (KeyboardInterrupt, typer.Abort):
+        print("shoal: interrupted; nothing was written", file=sys.stderr)
+        return 130
+    except MemoryError:
+        print("shoal: not enough memory for this table on this machine", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 0
+    except BaseException as error:
+        if isinstance(error, SystemExit):
+            raise
+        # The text of a foreign error may quote the data, so only its kind and place are told.
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{place.filename.rpartition('shoal/')[2]}:{place.lineno}"
+        print(
+            f"shoal: a bug of ours: {type(error).__name__} at {where}; please report it",
+            file=sys.stderr,
+        )
+        return 3
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

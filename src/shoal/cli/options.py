@@ -1,0 +1,107 @@
+"""Options that several commands share, and what they add up to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.core.errors import SchemaError
+from shoal.core.flags import PromiseFlags, schema_from_flags
+from shoal.core.schema import Kind, Role, Schema
+
+Input = Annotated[
+    str, typer.Argument(metavar="INPUT", help="Table: .csv .csv.gz .parquet .jsonl .arrow")
+]
+SchemaFile = Annotated[
+    str | None, typer.Option("--schema", metavar="FILE", help="Schema (YAML or JSON).")
+]
+Quasi = Annotated[
+    str | None, typer.Option("--qi", metavar="A,B", help="Quasi-identifiers: columns to recode.")
+]
+Sensitive = Annotated[
+    str | None, typer.Option(metavar="A,B", help="Sensitive columns: kept, their spread checked.")
+]
+Identifying = Annotated[str | None, typer.Option(metavar="A,B", help="Columns to remove.")]
+Neutral = Annotated[str | None, typer.Option(metavar="A,B", help="Columns to keep as they are.")]
+Numeric = Annotated[str | None, typer.Option(metavar="A,B", help="Columns that hold numbers.")]
+Categorical = Annotated[
+    str | None, typer.Option(metavar="A,B", help="Columns that hold categories.")
+]
+Date = Annotated[str | None, typer.Option(metavar="A,B", help="Columns that hold ISO dates.")]
+Hierarchies = Annotated[
+    str | None,
+    typer.Option(metavar="DIR", help="Folder with files *hierarchy_<column>.csv."),
+]
+Missing = Annotated[
+    str | None, typer.Option(metavar="A,B", help="Marks of missing values, such as '?,NA'.")
+]
+K = Annotated[int | None, typer.Option("-k", "--k", help="k-anonymity: records per class.")]
+L = Annotated[float | None, typer.Option("--l", help="l-diversity of the sensitive columns.")]
+LKind = Annotated[str, typer.Option(metavar="KIND", help="distinct, entropy or recursive.")]
+C = Annotated[float | None, typer.Option("--c", help="c of recursive (c,l)-diversity.")]
+T = Annotated[float | None, typer.Option("--t", help="t-closeness of the sensitive columns.")]
+TDistance = Annotated[
+    str, typer.Option(metavar="KIND", help="equal, ordered, hierarchical or chi2.")
+]
+N = Annotated[int | None, typer.Option("--n", help="With --t: (n,t)-closeness.")]
+Alpha = Annotated[float | None, typer.Option(help="With -k: (alpha,k)-anonymity.")]
+Sep = Annotated[str | None, typer.Option("--sep", metavar="C", help="Separator of CSV files.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+
+
+def names(text: str | None) -> list[str]:
+    """Split a list of column names; white space around a name is dropped."""
+    return [] if not text else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def read_schema(
+    schema: str | None,
+    roles: dict[Role, str | None],
+    kinds: dict[Kind, str | None],
+    *,
+    hierarchies: str | None,
+    missing: str | None,
+) -> Schema:
+    """Return the schema of a file, or the one that flags describe."""
+    flagged = [f"--{'qi' if role is Role.QUASI else role}" for role, text in roles.items() if text]
+    if schema is not None:
+        if flagged or any(kinds.values()):
+            raise SchemaError(
+                where="options",
+                faults=[
+                    f"give either --schema or {', '.join(flagged or ['--numeric …'])}, not both"
+                ],
+            )
+        return _with_marks(Schema.load(schema), missing)
+    if not roles.get(Role.QUASI):
+        raise SchemaError(
+            where="options",
+            faults=["name the quasi-identifiers with --qi a,b, or give a --schema FILE"],
+        )
+    return schema_from_flags(
+        {role: names(text) for role, text in roles.items()},
+        {kind: names(text) for kind, text in kinds.items()},
+        hierarchies=hierarchies,
+        missing=names(missing),
+    )
+
+
+def _with_marks(schema: Schema, missing: str | None) -> Schema:
+    return schema if missing is None else replace(schema, missing=tuple(names(missing)))
+
+
+def with_promise(schema: Schema, flags: PromiseFlags) -> Schema:
+    """Return the schema with the promise of the flags, where they make one."""
+    models = flags.models()
+    return schema.with_promise(models) if models else schema
+
+
+def out_path(text: str | None, *, command: str) -> Path:
+    """Return the output path; a command that writes must be told where."""
+    if not text:
+        raise SchemaError(where="options", faults=[f"{command} needs --out FILE"])
+    return Path(text)

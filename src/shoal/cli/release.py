@@ -1,0 +1,193 @@
+"""The commands `anonymize` and `learn`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.cli.progress import stages
+from shoal.core.errors import SchemaError
+from shoal.core.flags import PromiseFlags
+from shoal.core.schema import Kind, Role, Schema
+
+Method = Annotated[str, typer.Option(metavar="NAME", help="See `shoal methods`.")]
+Limit = Annotated[
+    float | None,
+    typer.Option(
+        "--suppression-limit", metavar="X", help="Share of records that may be suppressed."
+    ),
+]
+Utility = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Measure that a lattice search minimizes.")
+]
+Target = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column for the measure cm.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Same seed, same bytes.")]
+Threads = Annotated[int | None, typer.Option(metavar="N", help="Threads (default: all cores).")]
+
+
+def anonymize(
+    table: opt.Input,
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="The release.")] = None,
+    report: Annotated[str | None, typer.Option(metavar="FILE", help="Report (HTML).")] = None,
+    schema: opt.SchemaFile = None,
+    qi: opt.Quasi = None,
+    sensitive: opt.Sensitive = None,
+    identifying: opt.Identifying = None,
+    neutral: opt.Neutral = None,
+    numeric: opt.Numeric = None,
+    categorical: opt.Categorical = None,
+    date: opt.Date = None,
+    hierarchies: opt.Hierarchies = None,
+    missing: opt.Missing = None,
+    k: opt.K = None,
+    l: opt.L = None,  # noqa: E741
+    l_kind: opt.LKind = "distinct",
+    c: opt.C = None,
+    t: opt.T = None,
+    t_distance: opt.TDistance = "equal",
+    n: opt.N = None,
+    alpha: opt.Alpha = None,
+    method: Method = "auto",
+    suppression_limit: Limit = None,
+    utility: Utility = None,
+    target: Target = None,
+    suppressed: Annotated[
+        str,
+        typer.Option(metavar="KIND", help="Suppressed records: remove, or star (all *)."),
+    ] = "remove",
+    keep_order: Annotated[
+        bool,
+        typer.Option(
+            "--keep-order", help="Keep the input's order of records (it may reveal them)."
+        ),
+    ] = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+    sep: opt.Sep = None,
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> int:
+    """Turn a table into a verified release."""
+    from shoal import api
+    from shoal.cli.render import as_json, summary
+
+    flags = PromiseFlags(k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha)
+    read = opt.read_schema(
+        schema,
+        {Role.QUASI: qi, Role.SENSITIVE: sensitive, Role.IDENTIFYING: identifying,
+         Role.NEUTRAL: neutral},
+        {Kind.NUMERIC: numeric, Kind.CATEGORICAL: categorical, Kind.DATE: date},
+        hierarchies=hierarchies,
+        missing=missing,
+    )  # fmt: skip
+    chosen = _with_choices(opt.with_promise(read, flags), suppression_limit, utility, target)
+    goal = opt.out_path(out, command="anonymize")
+    with stages(quiet=quiet or json) as progress:
+        release = api.anonymize(
+            table,
+            chosen,
+            out=goal,
+            options=_options(method, sep, seed, threads, progress, suppressed, keep_order),
+        )
+    if report is not None:
+        api.write_report(release.report, report, inputs=(table, goal))
+    if json:
+        print(as_json(release.report.to_document()))
+    elif not quiet:
+        print(summary(release.report, out=out))
+    return 0
+
+
+def learn(
+    table: opt.Input,
+    model: Annotated[str, typer.Option(metavar="FILE", help="Where to write the model.")],
+    schema: opt.SchemaFile = None,
+    qi: opt.Quasi = None,
+    sensitive: opt.Sensitive = None,
+    identifying: opt.Identifying = None,
+    neutral: opt.Neutral = None,
+    numeric: opt.Numeric = None,
+    categorical: opt.Categorical = None,
+    date: opt.Date = None,
+    hierarchies: opt.Hierarchies = None,
+    missing: opt.Missing = None,
+    k: opt.K = None,
+    l: opt.L = None,  # noqa: E741
+    l_kind: opt.LKind = "distinct",
+    c: opt.C = None,
+    t: opt.T = None,
+    t_distance: opt.TDistance = "equal",
+    n: opt.N = None,
+    alpha: opt.Alpha = None,
+    method: Method = "auto",
+    suppression_limit: Limit = None,
+    utility: Utility = None,
+    target: Target = None,
+    seed: Seed = 0,
+    threads: Threads = None,
+    sep: opt.Sep = None,
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> int:
+    """Learn a recoding and write it as a model (JSON)."""
+    from shoal import api
+    from shoal.cli.render import as_json, summary
+
+    flags = PromiseFlags(k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha)
+    read = opt.read_schema(
+        schema,
+        {Role.QUASI: qi, Role.SENSITIVE: sensitive, Role.IDENTIFYING: identifying,
+         Role.NEUTRAL: neutral},
+        {Kind.NUMERIC: numeric, Kind.CATEGORICAL: categorical, Kind.DATE: date},
+        hierarchies=hierarchies,
+        missing=missing,
+    )  # fmt: skip
+    chosen = _with_choices(opt.with_promise(read, flags), suppression_limit, utility, target)
+    with stages(quiet=quiet or json) as progress:
+        learned, report = api.learn_with_report(
+            table, chosen, options=_options(method, sep, seed, threads, progress)
+        )
+    api.write_model(learned, model, inputs=(table,))
+    if json:
+        print(as_json(report.to_document()))
+    elif not quiet:
+        print(summary(report, out=None))
+        print(f"  model       {model}")
+    return 0
+
+
+def _with_choices(
+    schema: Schema, limit: float | None, utility: str | None, target: str | None
+) -> Schema:
+    if limit is not None:
+        schema = replace(schema, suppression_limit=limit)
+    if utility is not None:
+        schema = replace(schema, utility=utility)
+    return schema if target is None else replace(schema, target=target)
+
+
+def _options(
+    method: str,
+    sep: str | None,
+    seed: int,
+    threads: int | None,
+    progress: Any,
+    suppressed: str = "remove",
+    keep_order: bool = False,
+) -> Any:
+    from shoal.api import Options
+
+    if suppressed not in ("remove", "star"):
+        raise SchemaError(where="--suppressed", faults=["must be remove or star"])
+    return Options(
+        method=method,
+        separator=sep,
+        seed=seed,
+        threads=threads,
+        progress=progress,
+        suppressed=suppressed,
+        keep_order=keep_order,
+    )

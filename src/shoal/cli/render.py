@@ -1,0 +1,97 @@
+"""Answers for people: short, aligned, no colour needed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from shoal.core.report import ModelResult, ReleaseReport, Verification
+
+
+def as_json(document: dict[str, Any]) -> str:
+    """Return exactly one JSON document."""
+    return json.dumps(document, ensure_ascii=False, allow_nan=False)
+
+
+def summary(report: ReleaseReport, *, out: str | None) -> str:
+    """Say what a release promises, what it lost and what risk remains."""
+    before, after = report.risk_before, report.risk_after
+    where = f" in {out}" if out else ""
+    head = f"{report.released:,} of {report.records:,} records released{where}"
+    rows = [
+        ("method", report.method),
+        *[("promise", _result(result)) for result in report.privacy],
+        ("classes", f"{report.classes:,}, the smallest has {report.smallest_class:,} records"),
+        (
+            "suppressed",
+            f"{report.suppressed:,} records ({_share(report.suppressed, report.records)})",
+        ),
+        ("loss", _loss(report)),
+        ("risk before", _risk(before.global_risk, before.highest, before.unique)),
+        ("risk after", _risk(after.global_risk, after.highest, after.unique)),
+        ("time", _time(report)),
+    ]
+    rows += [("notice", notice) for notice in report.notices]
+    return head + "\n" + "\n".join(f"  {name:<12}{text}" for name, text in rows)
+
+
+def verification(result: Verification) -> str:
+    """Say whether a table keeps a promise, model by model."""
+    verdict = "safe: every class keeps the promise" if result.holds else "NOT safe"
+    rows = [
+        ("records", f"{result.records:,} in {result.classes:,} classes"),
+        ("smallest", f"class of {result.smallest_class:,} records"),
+        *[("promise", _result(each)) for each in result.privacy],
+    ]
+    if not result.holds:
+        rows.append(("violating", f"{result.violating_records:,} records"))
+    return verdict + "\n" + "\n".join(f"  {name:<12}{text}" for name, text in rows)
+
+
+def measures(document: dict[str, Any]) -> str:
+    """List the measures of a release."""
+    lines = [
+        f"{document['released']:,} of {document['records']:,} records released, "
+        f"{document['suppressed']:,} suppressed, {document['classes']:,} classes, "
+        f"the smallest has {document['smallest_class']:,} records"
+    ]
+    for name, value in document["utility"].items():
+        lines.append(f"  {name:<12}{'not known' if value is None else f'{value:,.6g}'}")
+    return "\n".join(lines)
+
+
+def _result(result: ModelResult) -> str:
+    given = ", ".join(f"{k}={v}" for k, v in result.model.parameters().items() if k != "values")
+    verdict = "holds" if result.holds else "BROKEN"
+    worst = "" if result.value is None else f" (worst class: {result.value:.6g})"
+    return f"{result.model.name} {given}: {verdict}{worst}"
+
+
+def _loss(report: ReleaseReport) -> str:
+    text = f"{_percent(report.utility['ncp'])} of the information (NCP)"
+    if report.columns:
+        most = sorted(report.columns.items(), key=lambda item: -item[1])[:3]
+        text += "; most in " + ", ".join(f"{name} {_percent(share)}" for name, share in most)
+    return text
+
+
+def _risk(average: float, highest: float, unique: int) -> str:
+    return (
+        f"{_percent(average)} re-identified on average, {_percent(highest)} at worst, "
+        f"{unique:,} unique"
+    )
+
+
+def _time(report: ReleaseReport) -> str:
+    parts = [f"{name} {spent:.2f}" for name, spent in report.seconds.items() if name != "total"]
+    return f"{report.seconds['total']:.2f} s ({', '.join(parts)})"
+
+
+def _share(part: int, whole: int) -> str:
+    return _percent(part / whole if whole else 0.0)
+
+
+def _percent(share: float | None) -> str:
+    if share is None:
+        return "not known"
+    return f"{100 * share:.2f} %" if share < 0.1 else f"{100 * share:.1f} %"

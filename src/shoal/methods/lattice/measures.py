@@ -1,0 +1,372 @@
+"""What a search can minimize, and what it can know about a node without looking.
+
+A measure turns the tally of a node into a *score* that searches compare and a
+*value* that people read. Searches never look at nodes whose score cannot be
+low enough, so each measure also bounds the score of
+
+* a node from its levels alone (what generalization costs if nothing is suppressed);
+* every finer node, from the records that a node has to suppress: they fail
+  there too, and pay in full;
+* every coarser node, from the number of classes.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.errors import MethodError
+from shoal.methods.lattice.space import Ladder, Node, Space
+
+Floats = NDArray[np.float64]
+Aggregate = Literal["geometric", "arithmetic", "max"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """What was counted at one node.
+
+    Attributes:
+        suppressed: records of classes that break the promise.
+        least: records that the part of the promise suppresses which only gets better
+            on the way up; every finer node suppresses them too. Once `least` is above the
+            budget, counting may stop, and the other numbers are not complete.
+        classes, published: all classes, and those that keep the promise (classes is
+            -1 where counting stopped before they were known).
+        squares, published_squares: the sums of their squared sizes.
+        logs, published_logs: the sums of n·log2(n), where the measure asks for them.
+        paid, least_paid: per column, what suppressed records would have cost.
+        lost, least_lost: per column, suppressed records by generalized value.
+    """
+
+    node: Node
+    suppressed: int
+    least: int
+    classes: int
+    published: int
+    squares: int
+    published_squares: int
+    logs: float
+    published_logs: float
+    paid: Sequence[int]
+    least_paid: Sequence[int]
+    lost: Sequence[NDArray[np.int64]]
+    least_lost: Sequence[NDArray[np.int64]]
+
+
+class Measure(ABC):
+    """One way to say how much a node loses; the smaller the score the better."""
+
+    name: str
+    joins: np.ufunc = np.add  # how the scores of columns make the score of a node
+    with_logs: bool = False  # whether the tally needs n·log2(n)
+
+    @abstractmethod
+    def costs(self) -> list[list[NDArray[np.int64]]]:
+        """Return what a record pays per column, level and code."""
+
+    @abstractmethod
+    def floors(self) -> list[Floats]:
+        """Return per column and level the score that generalization alone costs."""
+
+    @abstractmethod
+    def score(self, tally: Tally) -> float:
+        """Return the score of a node."""
+
+    def value(self, score: float) -> float:
+        """Return the score as people read it."""
+        return score
+
+    def finer(self, tally: Tally) -> list[Floats] | float:
+        """Bound the score of all finer nodes: per column and level, or as one number."""
+        return -math.inf
+
+    def coarser(self, tally: Tally) -> float:
+        """Bound the score of all coarser nodes."""
+        return -math.inf
+
+
+class ColumnMeasure(Measure):
+    """A measure that adds up columns: each pays for its level and for suppressed records.
+
+    Column j scores shape_j(base[j][level] + scale[j]·extra), where extra is what
+    suppressed records pay on top; shape is increasing.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        costs: list[list[NDArray[np.int64]]],
+        base: list[Floats],
+        full: Sequence[int],
+        scale: Sequence[float],
+        weights: Sequence[float],
+        aggregate: str,
+        suppression_counts: bool = True,
+        top: float = 0.0,
+    ) -> None:
+        self.name = name
+        self._costs, self._base, self._full, self._scale = costs, base, full, scale
+        self._counts = suppression_counts
+        self._aggregate = aggregate
+        share = [weight / sum(weights) for weight in weights]
+        if aggregate == "sum":
+            share = [len(weights) * part for part in share]
+        if aggregate == "max":
+            share = [weight / max(weights) for weight in weights]
+            self.joins = np.maximum
+        self._share = share
+        self._floors = [self._shape(j, xs) for j, xs in enumerate(base)]
+
+    def _shape(self, column: int, xs: Floats) -> Floats:
+        part = np.log1p(xs) if self._aggregate == "geometric" else xs
+        return np.asarray(part * self._share[column], dtype=np.float64)
+
+    def costs(self) -> list[list[NDArray[np.int64]]]:
+        """Return what a record pays per column, level and code."""
+        return self._costs
+
+    def floors(self) -> list[Floats]:
+        """Return per column and level the score that generalization alone costs."""
+        return self._floors
+
+    def extra(self, tally: Tally, *, least: bool) -> list[float]:
+        """Return per column what suppressed records pay on top, already scaled."""
+        if not self._counts:
+            return [0.0] * len(self._base)
+        records = tally.least if least else tally.suppressed
+        paid = tally.least_paid if least else tally.paid
+        return [
+            (records * full - cost) * scale
+            for full, cost, scale in zip(self._full, paid, self._scale, strict=True)
+        ]
+
+    def score(self, tally: Tally) -> float:
+        """Return the score of a node."""
+        if not tally.suppressed:
+            parts = [floor[level] for floor, level in zip(self._floors, tally.node, strict=True)]
+        else:
+            parts = []
+            for j, extra in enumerate(self.extra(tally, least=False)):
+                x = self._base[j][tally.node[j]] + extra
+                x = math.log1p(x) if self._aggregate == "geometric" else x
+                parts.append(x * self._share[j])
+        return float(max(parts) if self._aggregate == "max" else sum(parts))
+
+    def value(self, score: float) -> float:
+        """Return the score as people read it."""
+        return math.expm1(score) if self._aggregate == "geometric" else score
+
+    def finer(self, tally: Tally) -> list[Floats] | float:
+        """Bound all finer nodes by what the records pay that they must suppress as well.
+
+        They pay in full there, and what they would have paid at a finer level is at
+        most what they would have paid here.
+        """
+        if not tally.least or not self._counts:
+            return -math.inf
+        return [
+            self._shape(j, self._base[j][: tally.node[j] + 1] + extra)
+            for j, extra in enumerate(self.extra(tally, least=True))
+        ]
+
+
+class EntropyMeasure(ColumnMeasure):
+    """Non-uniform entropy: suppressed records pay the entropy of their generalized values."""
+
+    def extra(self, tally: Tally, *, least: bool) -> list[float]:
+        """Return F·H of the suppressed records' values, column by column.
+
+        F·H never falls when records are added or values become finer, so it bounds
+        every finer node too.
+        """
+        lost = tally.least_lost if least else tally.lost
+        return [_spread(counts) * scale for counts, scale in zip(lost, self._scale, strict=True)]
+
+
+def _spread(counts: NDArray[np.int64]) -> float:
+    """Return -Σ c·log2(c / total)."""
+    found = counts[counts > 0].astype(np.float64)
+    if not found.size:
+        return 0.0
+    return float((found * (np.log2(found.sum()) - np.log2(found))).sum())
+
+
+class ClassMeasure(Measure):
+    """A measure of the sizes of the classes; levels and weights do not enter."""
+
+    def __init__(self, name: str, space: Space, *, k: int) -> None:
+        self.name = name
+        self._space = space
+        self._records = space.table.records
+        self._k = max(k, 1)
+        self.with_logs = name == "class-entropy"
+
+    def costs(self) -> list[list[NDArray[np.int64]]]:
+        """Return zeros: no column pays."""
+        return [[np.zeros(len(n), dtype=np.int64) for n in la.nodes] for la in self._space.ladders]
+
+    def floors(self) -> list[Floats]:
+        """Return zeros: levels alone say nothing."""
+        return [np.zeros(ladder.levels) for ladder in self._space.ladders]
+
+    def score(self, tally: Tally) -> float:
+        """Return the score of a node."""
+        n, f = self._records, tally.suppressed
+        if self.name == "dm":
+            return float(tally.published_squares + n * f)
+        if self.name == "aecs":
+            return n / max(tally.published + (f > 0), 1)
+        # log2(N) minus the entropy of the class sizes, all suppressed records being one class.
+        return (tally.published_logs + (f * math.log2(f) if f else 0.0)) / n
+
+    def finer(self, tally: Tally) -> float:
+        """Bound all finer nodes: at least `least` records are suppressed, classes hold k."""
+        n, f = self._records, tally.least
+        if self.name == "dm":
+            return float(n * f + self._k * (n - f))
+        if self.name == "aecs":
+            return n / ((n - f) // self._k + 1)
+        return f * math.log2(f) / n if f else 0.0
+
+    def coarser(self, tally: Tally) -> float:
+        """Bound all coarser nodes: their classes are made of these."""
+        if tally.classes < 0:
+            return -math.inf
+        if self.name == "dm":
+            return float(tally.squares)
+        if self.name == "aecs":
+            return self._records / tally.classes
+        return tally.logs / self._records
+
+
+class SuppressionMeasure(ClassMeasure):
+    """The suppressed records themselves: how small a limit could be."""
+
+    def score(self, tally: Tally) -> float:
+        """Return the suppressed records."""
+        return float(tally.suppressed)
+
+    def finer(self, tally: Tally) -> float:
+        """Finer nodes suppress these records too."""
+        return float(tally.least)
+
+    def coarser(self, tally: Tally) -> float:
+        """Say nothing about coarser nodes."""
+        return -math.inf
+
+
+_Builder = Callable[[Space, list[NDArray[np.int64]], str], Measure]
+
+
+def measure_of(
+    name: str,
+    space: Space,
+    tallied: Sequence[NDArray[np.int64]],
+    *,
+    aggregate: str = "geometric",
+    k: int = 1,
+) -> Measure:
+    """Return the measure called `name`.
+
+    Args:
+        name: one of `MEASURES`.
+        space: the lattice; the weights of its columns enter per-column measures.
+        tallied: per column, records per code of the domain.
+        aggregate: how `loss` joins its columns.
+        k: the smallest class that the promise allows, for bounds.
+
+    Raises:
+        MethodError: no such measure or aggregate.
+    """
+    if name not in MEASURES:
+        raise MethodError(problem=f"no utility measure {name!r}; there are {', '.join(MEASURES)}")
+    if aggregate not in ("geometric", "arithmetic", "max"):
+        raise MethodError(problem="aggregate must be geometric, arithmetic or max")
+    if name in ("dm", "aecs", "class-entropy"):
+        return ClassMeasure(name, space, k=k)
+    return _column_measure(name, space, tallied, aggregate=aggregate)
+
+
+MEASURES = (
+    "loss", "dm", "aecs", "height", "precision-loss", "entropy", "entropy-monotone",
+    "ncp", "class-entropy", "height-utility",
+)  # fmt: skip
+
+
+def _column_measure(
+    name: str, space: Space, tallied: Sequence[NDArray[np.int64]], *, aggregate: str
+) -> ColumnMeasure:
+    n = space.table.records
+    costs, base, full, scale = [], [], [], []
+    for ladder, counts in zip(space.ladders, tallied, strict=True):
+        cost, whole = _costs_of(name, ladder)
+        unit = _unit_of(name, ladder, n)
+        if name.startswith("entropy"):
+            amounts = [_generalization_entropy(ladder, level, counts) for level in _levels(ladder)]
+        else:
+            sums = [
+                int((counts * cost[level][ladder.codes[level]]).sum()) for level in _levels(ladder)
+            ]
+            least = n if name == "loss" else 0  # a record covers a leaf at the very least
+            amounts = [(total - least) * unit for total in sums]
+        costs.append(cost)
+        base.append(np.array(amounts, dtype=np.float64))
+        full.append(whole)
+        scale.append(unit)
+    joined = {"loss": aggregate, "precision-loss": "arithmetic", "ncp": "arithmetic"}
+    kind = EntropyMeasure if name == "entropy" else ColumnMeasure
+    return kind(
+        name,
+        costs=costs,
+        base=base,
+        full=full,
+        scale=scale,
+        weights=[ladder.domain.weight for ladder in space.ladders],
+        aggregate=joined.get(name, "sum"),
+        suppression_counts=name not in ("height", "entropy-monotone"),
+    )
+
+
+def _levels(ladder: Ladder) -> range:
+    return range(ladder.levels)
+
+
+def _costs_of(name: str, ladder: Ladder) -> tuple[list[NDArray[np.int64]], int]:
+    """Return whole numbers that a record pays per level and code, and what the root costs."""
+    if name in ("height", "precision-loss", "height-utility"):
+        per_level = [np.full(len(nodes), i, dtype=np.int64) for i, nodes in enumerate(ladder.nodes)]
+        return per_level, ladder.height
+    weight_of_node = ladder.tree.heights if name == "ncp" else ladder.tree.leaf_counts
+    by_node = np.asarray(weight_of_node, dtype=np.int64)
+    return [by_node[nodes] for nodes in ladder.nodes], int(by_node[-1])
+
+
+def _unit_of(name: str, ladder: Ladder, records: int) -> float:
+    """Return what turns a sum over records into a column's share."""
+    if name == "loss":
+        leaves = ladder.tree.leaf_counts[-1]
+        return 1 / (records * (leaves - 1)) if leaves > 1 else 0.0
+    if name == "ncp":
+        return 1 / (records * max(ladder.tree.height, 1))
+    if name in ("precision-loss", "height-utility"):
+        return 1 / (records * max(ladder.height, 1))
+    if name == "height":
+        return 1 / records
+    return 1.0
+
+
+def _generalization_entropy(ladder: Ladder, level: int, counts: NDArray[np.int64]) -> float:
+    """Return -Σ a·log2(a/b): a records with a value, b records with its generalization."""
+    codes = ladder.codes[level]
+    joined = np.bincount(codes, weights=counts).astype(np.float64)[codes]
+    found = counts > 0
+    a = counts[found].astype(np.float64)
+    return float((a * (np.log2(joined[found]) - np.log2(a))).sum())

@@ -1,0 +1,211 @@
+"""The lattice: a level for each column, and the tables that say what a level does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.errors import KernelInputError, UnknownValueError
+from shoal.core.hierarchy import Hierarchy
+from shoal.kernels.lattice import BLOCK, Ladders
+from shoal.methods.domain import MISSING_NODE, ROOT, Domain
+from shoal.methods.frequency import FrequencyTable
+
+Node = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The levels of one column.
+
+    Attributes:
+        codes: int32[domain] per level: what each code of the domain becomes there.
+        nodes: int64 per level: the node of the hierarchy that each code of a level is.
+    """
+
+    domain: Domain
+    tree: Hierarchy
+    codes: tuple[NDArray[np.int32], ...]
+    nodes: tuple[NDArray[np.int64], ...]
+
+    @property
+    def levels(self) -> int:
+        """Return the number of levels, the values themselves included."""
+        return len(self.codes)
+
+    @property
+    def height(self) -> int:
+        """Return the last level."""
+        return len(self.codes) - 1
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """All nodes, none of them built: a node is a tuple of levels.
+
+    Example:
+        >>> lattice = Lattice((1, 2))
+        >>> lattice.size, list(lattice.coarser((0, 2)))
+        (6, [(1, 2)])
+    """
+
+    heights: Node
+
+    @cached_property
+    def size(self) -> int:
+        """Return the number of nodes."""
+        return math.prod(height + 1 for height in self.heights)
+
+    @property
+    def shape(self) -> Node:
+        """Return the number of levels of each column."""
+        return tuple(height + 1 for height in self.heights)
+
+    @property
+    def bottom(self) -> Node:
+        """Return the node that changes nothing."""
+        return (0,) * len(self.heights)
+
+    @property
+    def top(self) -> Node:
+        """Return the node at which every value is the root."""
+        return self.heights
+
+    def coarser(self, node: Node) -> Iterator[Node]:
+        """Yield the nodes one step above."""
+        for j, level in enumerate(node):
+            if level < self.heights[j]:
+                yield (*node[:j], level + 1, *node[j + 1 :])
+
+    def finer(self, node: Node) -> Iterator[Node]:
+        """Yield the nodes one step below."""
+        for j, level in enumerate(node):
+            if level > 0:
+                yield (*node[:j], level - 1, *node[j + 1 :])
+
+
+@dataclass(frozen=True)
+class Space:
+    """A frequency table seen as a lattice."""
+
+    table: FrequencyTable
+    ladders: tuple[Ladder, ...]
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """Return the lattice over all columns."""
+        return Lattice(tuple(ladder.height for ladder in self.ladders))
+
+    def arrays(self, costs: Sequence[Sequence[NDArray[np.int64]]]) -> Ladders:
+        """Return the levels as flat arrays, with what a code costs at each level."""
+        columns = len(self.ladders)
+        deepest = max((ladder.levels for ladder in self.ladders), default=1)
+        cards = np.ones((columns, deepest), dtype=np.int64)
+        step_start = np.zeros((columns, deepest, deepest), dtype=np.int64)
+        cost_start = np.zeros((columns, deepest), dtype=np.int64)
+        steps: list[NDArray[np.int32]] = []
+        flat: list[NDArray[np.int64]] = []
+        step_end = cost_end = 0
+        for j, ladder in enumerate(self.ladders):
+            for a in range(ladder.levels):
+                cards[j, a] = len(ladder.nodes[a])
+                cost_start[j, a] = cost_end
+                flat.append(np.asarray(costs[j][a], dtype=np.int64))
+                cost_end += len(flat[-1])
+                for b in range(a, ladder.levels):
+                    step_start[j, a, b] = step_end
+                    steps.append(_step(ladder, a, b))
+                    step_end += len(steps[-1])
+        return Ladders(
+            cards=cards,
+            step_start=step_start,
+            step=np.concatenate(steps),
+            cost_start=cost_start,
+            cost=np.concatenate(flat),
+            block=_blocks(cards[:, 0]),
+        )
+
+
+def space_of(table: FrequencyTable) -> Space:
+    """Return the lattice of a table; a column without a hierarchy has two levels, raw and root.
+
+    Raises:
+        UnknownValueError: a column holds values that its hierarchy does not know.
+        KernelInputError: the table has no column or no row.
+    """
+    if not table.domains or not table.rows:
+        raise KernelInputError(problem="a lattice needs a quasi-identifier and a record")
+    domains = tuple(_with_ladder(domain) for domain in table.domains)
+    if any(new is not old for new, old in zip(domains, table.domains, strict=True)):
+        table = replace(table, domains=domains)
+    return Space(table, tuple(_ladder(domain) for domain in domains))
+
+
+def _with_ladder(domain: Domain) -> Domain:
+    if domain.ladder is not None:
+        return domain
+    root = ROOT
+    while root in domain.labels:  # a value may itself be called *
+        root += "*"
+    values = [MISSING_NODE if label is None else label for label in domain.labels]
+    return replace(domain, ladder=Hierarchy.flat(domain.name, values, root=root))
+
+
+def _ladder(domain: Domain) -> Ladder:
+    tree = domain.ladder
+    assert tree is not None
+    at = _nodes_of(domain, tree)
+    table = np.asarray(tree.level_table(), dtype=np.int64)[:, at]
+    nodes, codes = [], []
+    for level in table:
+        distinct, place = np.unique(level, return_inverse=True)
+        nodes.append(distinct)
+        codes.append(place.astype(np.int32))
+    return Ladder(domain=domain, tree=tree, codes=tuple(codes), nodes=tuple(nodes))
+
+
+def _nodes_of(domain: Domain, tree: Hierarchy) -> NDArray[np.int64]:
+    """Return the node of each code; numbers are also found by value (39.0 for 39)."""
+    if domain.tree is not None and domain.tree is tree:
+        return domain.position.astype(np.int64)
+    found = [tree.get(MISSING_NODE if label is None else label) for label in domain.labels]
+    if None in found:
+        numbers = {_number(tree.labels[leaf]): leaf for leaf in tree.leaves}
+        found = [
+            numbers.get(_number(label)) if node is None and label is not None else node
+            for node, label in zip(found, domain.labels, strict=True)
+        ]
+    unknown = found.count(None)
+    if unknown:
+        raise UnknownValueError(column=domain.name, unknown=unknown, total=len(domain))
+    return np.array(found, dtype=np.int64)
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _step(ladder: Ladder, low: int, high: int) -> NDArray[np.int32]:
+    step = np.zeros(len(ladder.nodes[low]), dtype=np.int32)
+    step[ladder.codes[low]] = ladder.codes[high]
+    return step
+
+
+def _blocks(cards: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Cut the columns into runs whose codes fit one small integer."""
+    ends = [0]
+    size = 1
+    for j, card in enumerate(cards.tolist()):
+        if size * card > BLOCK and j > ends[-1]:
+            ends.append(j)
+            size = 1
+        size *= card
+    return np.array([*ends, len(cards)], dtype=np.int64)
