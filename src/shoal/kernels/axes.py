@@ -10,7 +10,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
+
+# For loops that only compiled code calls: without the two wrappers that would let
+# Python or C call them, compiling takes a third less time.
+inner = njit(
+    cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
 
 
 class Axes(NamedTuple):

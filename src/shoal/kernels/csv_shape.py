@@ -28,7 +28,7 @@ def fresh_state() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return state
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def scan(chunk, separator, fields, state):
     """Read a chunk of bytes; note the first fault in `state`. uint8[n] in.
 
@@ -92,7 +92,7 @@ def scan(chunk, separator, fields, state):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def fail(state, fault, line):
     """Note the first fault and where it stands."""
     state[FAULT] = fault

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Aggregate = Literal["geometric", "arithmetic", "max"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Tally:
     """What was counted at one node.
 
@@ -42,22 +42,22 @@ class Tally:
         squares, published_squares: the sums of their squared sizes.
         logs, published_logs: the sums of n·log2(n), where the measure asks for them.
         paid, least_paid: per column, what suppressed records would have cost.
-        lost, least_lost: per column, suppressed records by generalized value.
+        lost: per column int64[2, codes], suppressed records by generalized value; row 1
+            holds those of `least`. Only for measures that ask for it (`by_code`).
     """
 
     node: Node
     suppressed: int
     least: int
-    classes: int
-    published: int
-    squares: int
-    published_squares: int
-    logs: float
-    published_logs: float
-    paid: Sequence[int]
-    least_paid: Sequence[int]
-    lost: Sequence[NDArray[np.int64]]
-    least_lost: Sequence[NDArray[np.int64]]
+    classes: int = -1
+    published: int = 0
+    squares: int = 0
+    published_squares: int = 0
+    logs: float = 0.0
+    published_logs: float = 0.0
+    paid: Sequence[int] = ()
+    least_paid: Sequence[int] = ()
+    lost: Sequence[NDArray[np.int64]] = ()
 
 
 class Measure(ABC):
@@ -66,10 +66,11 @@ class Measure(ABC):
     name: str
     joins: np.ufunc = np.add  # how the scores of columns make the score of a node
     with_logs: bool = False  # whether the tally needs n·log2(n)
+    by_code: bool = False  # whether it needs suppressed records by generalized value
 
     @abstractmethod
-    def costs(self) -> list[list[NDArray[np.int64]]]:
-        """Return what a record pays per column, level and code."""
+    def cost(self, column: int, level: int) -> NDArray[np.int64]:
+        """Return what a record pays for each code of a column at a level."""
 
     @abstractmethod
     def floors(self) -> list[Floats]:
@@ -110,7 +111,6 @@ class ColumnMeasure(Measure):
         weights: Sequence[float],
         aggregate: str,
         suppression_counts: bool = True,
-        top: float = 0.0,
     ) -> None:
         self.name = name
         self._costs, self._base, self._full, self._scale = costs, base, full, scale
@@ -129,9 +129,9 @@ class ColumnMeasure(Measure):
         part = np.log1p(xs) if self._aggregate == "geometric" else xs
         return np.asarray(part * self._share[column], dtype=np.float64)
 
-    def costs(self) -> list[list[NDArray[np.int64]]]:
-        """Return what a record pays per column, level and code."""
-        return self._costs
+    def cost(self, column: int, level: int) -> NDArray[np.int64]:
+        """Return what a record pays for each code of a column at a level."""
+        return self._costs[column][level]
 
     def floors(self) -> list[Floats]:
         """Return per column and level the score that generalization alone costs."""
@@ -139,7 +139,7 @@ class ColumnMeasure(Measure):
 
     def extra(self, tally: Tally, *, least: bool) -> list[float]:
         """Return per column what suppressed records pay on top, already scaled."""
-        if not self._counts:
+        if not self._counts or not tally.paid:
             return [0.0] * len(self._base)
         records = tally.least if least else tally.suppressed
         paid = tally.least_paid if least else tally.paid
@@ -181,14 +181,15 @@ class ColumnMeasure(Measure):
 class EntropyMeasure(ColumnMeasure):
     """Non-uniform entropy: suppressed records pay the entropy of their generalized values."""
 
+    by_code = True
+
     def extra(self, tally: Tally, *, least: bool) -> list[float]:
         """Return F·H of the suppressed records' values, column by column.
 
         F·H never falls when records are added or values become finer, so it bounds
         every finer node too.
         """
-        lost = tally.least_lost if least else tally.lost
-        return [_spread(counts) * scale for counts, scale in zip(lost, self._scale, strict=True)]
+        return [_spread(counts[int(least)]) for counts in tally.lost]
 
 
 def _spread(counts: NDArray[np.int64]) -> float:
@@ -209,9 +210,9 @@ class ClassMeasure(Measure):
         self._k = max(k, 1)
         self.with_logs = name == "class-entropy"
 
-    def costs(self) -> list[list[NDArray[np.int64]]]:
+    def cost(self, column: int, level: int) -> NDArray[np.int64]:
         """Return zeros: no column pays."""
-        return [[np.zeros(len(n), dtype=np.int64) for n in la.nodes] for la in self._space.ladders]
+        return np.zeros(len(self._space.ladders[column].nodes[level]), dtype=np.int64)
 
     def floors(self) -> list[Floats]:
         """Return zeros: levels alone say nothing."""
@@ -261,9 +262,6 @@ class SuppressionMeasure(ClassMeasure):
     def coarser(self, tally: Tally) -> float:
         """Say nothing about coarser nodes."""
         return -math.inf
-
-
-_Builder = Callable[[Space, list[NDArray[np.int64]], str], Measure]
 
 
 def measure_of(
@@ -343,10 +341,10 @@ def _costs_of(name: str, ladder: Ladder) -> tuple[list[NDArray[np.int64]], int]:
     """Return whole numbers that a record pays per level and code, and what the root costs."""
     if name in ("height", "precision-loss", "height-utility"):
         per_level = [np.full(len(nodes), i, dtype=np.int64) for i, nodes in enumerate(ladder.nodes)]
-        return per_level, ladder.height
+        return per_level, max(ladder.height, 1)
     weight_of_node = ladder.tree.heights if name == "ncp" else ladder.tree.leaf_counts
     by_node = np.asarray(weight_of_node, dtype=np.int64)
-    return [by_node[nodes] for nodes in ladder.nodes], int(by_node[-1])
+    return [by_node[nodes] for nodes in ladder.nodes], max(int(by_node[-1]), 1)
 
 
 def _unit_of(name: str, ladder: Ladder, records: int) -> float:

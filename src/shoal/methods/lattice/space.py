@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError, UnknownValueError
 from shoal.core.hierarchy import Hierarchy
-from shoal.kernels.lattice import BLOCK, Ladders
+from shoal.kernels.lattice import BLOCK
 from shoal.methods.domain import MISSING_NODE, ROOT, Domain
 from shoal.methods.frequency import FrequencyTable
 
@@ -101,34 +102,33 @@ class Space:
         """Return the lattice over all columns."""
         return Lattice(tuple(ladder.height for ladder in self.ladders))
 
-    def arrays(self, costs: Sequence[Sequence[NDArray[np.int64]]]) -> Ladders:
-        """Return the levels as flat arrays, with what a code costs at each level."""
-        columns = len(self.ladders)
-        deepest = max((ladder.levels for ladder in self.ladders), default=1)
-        cards = np.ones((columns, deepest), dtype=np.int64)
-        step_start = np.zeros((columns, deepest, deepest), dtype=np.int64)
-        cost_start = np.zeros((columns, deepest), dtype=np.int64)
-        steps: list[NDArray[np.int32]] = []
-        flat: list[NDArray[np.int64]] = []
-        step_end = cost_end = 0
+    @cached_property
+    def blocks(self) -> tuple[range, ...]:
+        """Return the columns cut into runs whose codes fit one small integer."""
+        ends = [0]
+        size = 1
         for j, ladder in enumerate(self.ladders):
-            for a in range(ladder.levels):
-                cards[j, a] = len(ladder.nodes[a])
-                cost_start[j, a] = cost_end
-                flat.append(np.asarray(costs[j][a], dtype=np.int64))
-                cost_end += len(flat[-1])
-                for b in range(a, ladder.levels):
-                    step_start[j, a, b] = step_end
-                    steps.append(_step(ladder, a, b))
-                    step_end += len(steps[-1])
-        return Ladders(
-            cards=cards,
-            step_start=step_start,
-            step=np.concatenate(steps),
-            cost_start=cost_start,
-            cost=np.concatenate(flat),
-            block=_blocks(cards[:, 0]),
-        )
+            card = len(ladder.domain)
+            if size * card > BLOCK and j > ends[-1]:
+                ends.append(j)
+                size = 1
+            size *= card
+        return tuple(range(a, b) for a, b in pairwise([*ends, len(self.ladders)]))
+
+    def cards(self, block: range, node: Node) -> Node:
+        """Return how many codes the columns of a block have at a node."""
+        return tuple(len(self.ladders[j].nodes[node[j]]) for j in block)
+
+    def step(self, block: range, low: Node, high: Node) -> NDArray[np.uint32]:
+        """Return what each packed code of a block at node `low` becomes at node `high`."""
+        table: NDArray[np.uint32] = np.zeros(1, dtype=np.uint32)
+        for j in block:
+            ladder = self.ladders[j]
+            step = np.zeros(len(ladder.nodes[low[j]]), dtype=np.uint32)
+            step[ladder.codes[low[j]]] = ladder.codes[high[j]]
+            size = np.uint32(len(ladder.nodes[high[j]]))
+            table = (table[:, None] * size + step[None, :]).ravel()
+        return table
 
 
 def space_of(table: FrequencyTable) -> Space:
@@ -191,21 +191,3 @@ def _number(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
-
-
-def _step(ladder: Ladder, low: int, high: int) -> NDArray[np.int32]:
-    step = np.zeros(len(ladder.nodes[low]), dtype=np.int32)
-    step[ladder.codes[low]] = ladder.codes[high]
-    return step
-
-
-def _blocks(cards: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Cut the columns into runs whose codes fit one small integer."""
-    ends = [0]
-    size = 1
-    for j, card in enumerate(cards.tolist()):
-        if size * card > BLOCK and j > ends[-1]:
-            ends.append(j)
-            size = 1
-        size *= card
-    return np.array([*ends, len(cards)], dtype=np.int64)

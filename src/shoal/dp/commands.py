@@ -1,0 +1,143 @@
+"""What the commands `stats` and `budget` do, without a word about terminals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.core.errors import MethodError
+from shoal.dp.accounting import Account, Loss, open_account
+from shoal.dp.answer import Answer
+from shoal.dp.budget import accounting_of, question_from
+from shoal.dp.errors import BudgetError
+from shoal.dp.ledger import Entry, open_ledger
+from shoal.dp.question import Statistic
+from shoal.dp.statistics import answer_question
+
+# A data set that nobody set a limit for gets this one with its first question,
+# and the answer says so: a question must never run against no limit at all.
+FIRST_EPSILON = 1.0
+FIRST_DELTA = 1e-6
+
+
+def answer(
+    table: pl.LazyFrame,
+    statistic: str,
+    *,
+    fingerprint: str,
+    column: str | None = None,
+    ledger: str | Path | None = None,
+    accounting: str | None = None,
+    by: str | Sequence[str] | None = None,
+    groups: Sequence[str] | dict[str, Sequence[str]] | None = None,
+    **options: Any,
+) -> Answer:
+    """Answer one question of the command line, charged to the ledger first.
+
+    `options` are the other fields of `Question`: lower, upper, epsilon, delta,
+    rho, order, central, alpha, categories, bins, where, entity, max_rows,
+    missing, markers, confidence.
+
+    Raises:
+        BudgetError: the budget does not cover it.
+        MethodError: the question cannot be asked.
+
+    Example:
+        >>> table = pl.LazyFrame({"age": [30, 40]})
+        >>> found = answer(table, "count", fingerprint="two people", epsilon=0.5,
+        ...                ledger=":memory:")
+        >>> found.remaining
+        0.5
+    """
+    if statistic == str(Statistic.HISTOGRAM) and groups is not None and by is None:
+        options["categories"], groups = groups, None
+    question = question_from(statistic, column, {"by": by, "groups": groups, **options})
+    wanted = _first(fingerprint, accounting, delta=question.delta, rho=question.rho)
+    with open_ledger(ledger) as book:
+        known = book.account(fingerprint)
+        if known is not None and accounting is not None and known.accounting != accounting:
+            raise MethodError(problem=f"this data set is counted as {known.accounting}")
+
+        def charge(cost: Loss, told: dict[str, Any]) -> Account:
+            if known is None:
+                book.open(wanted)
+            return book.charge(fingerprint, cost, told)
+
+        found = answer_question(table, question, account=known or wanted, charge=charge)
+    if known is None:
+        note = (
+            f"no limit was set for this data set: it was opened with epsilon {FIRST_EPSILON:g}; "
+            "change it with shoal budget set"
+        )
+        return _with_note(found, note)
+    return found
+
+
+def _with_note(found: Answer, note: str) -> Answer:
+    from dataclasses import replace
+
+    return replace(found, notes=(*found.notes, note))
+
+
+def _first(
+    fingerprint: str, accounting: str | None, *, delta: float | None, rho: float | None
+) -> Account:
+    kind = accounting_of(accounting, delta=delta, rho=rho)
+    at = None if kind == "pure" else max(delta or 0.0, FIRST_DELTA)
+    return open_account(fingerprint, kind, epsilon=FIRST_EPSILON, delta=at)
+
+
+def ledger_set(
+    fingerprint: str,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    rho: float | None = None,
+    accounting: str | None = None,
+    ledger: str | Path | None = None,
+) -> Account:
+    """Open the budget of a data set, or change its limit; both stand in the log.
+
+    Raises:
+        BudgetError: more than the new limit has been spent, or the accounting differs.
+    """
+    with open_ledger(ledger) as book:
+        known = book.account(fingerprint)
+        if accounting is None and known is not None:
+            kind = known.accounting
+            if delta is None and known.delta:
+                delta = known.delta
+            elif delta is None and known.limit.delta:
+                delta = known.limit.to_document()["delta"]
+        else:
+            kind = accounting_of(accounting, delta=delta, rho=rho)
+        wanted = open_account(fingerprint, kind, epsilon=epsilon, delta=delta, rho=rho)
+        return book.set_limit(wanted)
+
+
+def ledger_show(
+    fingerprint: str | None = None, *, ledger: str | Path | None = None
+) -> list[Account]:
+    """Return the account of a data set, or all accounts.
+
+    Raises:
+        BudgetError: nobody set a budget for this data set.
+    """
+    with open_ledger(ledger) as book:
+        if fingerprint is None:
+            return book.accounts()
+        found = book.account(fingerprint)
+    if found is None:
+        raise BudgetError(
+            problem="no budget was set for this data set (shoal budget set)", remaining={}
+        )
+    return [found]
+
+
+def ledger_log(fingerprint: str | None = None, *, ledger: str | Path | None = None) -> list[Entry]:
+    """Return every charge and every limit of a data set, or of all, oldest first."""
+    with open_ledger(ledger) as book:
+        return book.entries(fingerprint)

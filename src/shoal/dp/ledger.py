@@ -1,0 +1,318 @@
+"""The ledger: what every data set may lose, has lost, and to which questions.
+
+One set of SQL serves SQLite and PostgreSQL; each room only says how to open a
+transaction that no other process can interleave with. A charge is one
+transaction and is on disk before the question is answered, so a crash can
+cost budget but never privacy.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from shoal.core.errors import MethodError
+from shoal.dp.accounting import Account, Accounting, Loss, open_account
+from shoal.dp.errors import BudgetError, LedgerError
+
+VERSION = 1
+
+_ACCOUNTS = """CREATE TABLE IF NOT EXISTS shoal_account (
+  dataset TEXT PRIMARY KEY,
+  accounting TEXT NOT NULL,
+  at_delta DOUBLE PRECISION NOT NULL,
+  epsilon_limit BIGINT NOT NULL, delta_limit BIGINT NOT NULL, rho_limit BIGINT NOT NULL,
+  epsilon_spent BIGINT NOT NULL, delta_spent BIGINT NOT NULL, rho_spent BIGINT NOT NULL,
+  CHECK (epsilon_spent <= epsilon_limit OR accounting = 'zcdp'),
+  CHECK (delta_spent <= delta_limit OR accounting = 'zcdp'),
+  CHECK (rho_spent <= rho_limit))"""
+
+_ENTRIES = """CREATE TABLE IF NOT EXISTS shoal_entry (
+  number {serial},
+  dataset TEXT NOT NULL REFERENCES shoal_account (dataset),
+  at TEXT NOT NULL,
+  who TEXT NOT NULL,
+  event TEXT NOT NULL,
+  epsilon BIGINT NOT NULL, delta BIGINT NOT NULL, rho BIGINT NOT NULL,
+  question TEXT NOT NULL)"""
+
+_VERSION = "CREATE TABLE IF NOT EXISTS shoal_ledger (version INTEGER NOT NULL)"
+
+_FIELDS = (
+    "dataset, accounting, at_delta, epsilon_limit, delta_limit, rho_limit, "
+    "epsilon_spent, delta_spent, rho_spent"
+)
+
+
+class Cursor(Protocol):
+    """What both database drivers offer."""
+
+    def execute(self, statement: Any, parameters: Any = ..., /) -> Any:
+        """Run one statement."""
+        ...
+
+    def fetchone(self) -> Any:
+        """Return the next row or None."""
+        ...
+
+    def fetchall(self) -> Any:
+        """Return all rows."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line of the ledger: a charge, or a limit that was set."""
+
+    number: int
+    dataset: str
+    at: str
+    who: str
+    event: str
+    amount: Loss
+    question: dict[str, Any]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the line as plain data."""
+        return {
+            "number": self.number,
+            "dataset": self.dataset,
+            "at": self.at,
+            "who": self.who,
+            "event": self.event,
+            **self.amount.to_document(),
+            "question": self.question,
+        }
+
+
+class Ledger(ABC):
+    """Accounts of data sets, shared by processes.
+
+    Guarantee:
+        `charge` is atomic across processes: the spent sum never exceeds the
+        limit and never goes down, whatever is killed and whenever.
+    """
+
+    where: str = "ledger"
+    _mark = "?"  # how the driver writes a parameter
+    _serial = ""
+
+    @abstractmethod
+    def _transaction(self) -> AbstractContextManager[Cursor]:
+        """Open a transaction that excludes every other writer of the same account."""
+
+    @abstractmethod
+    def _locked(self) -> str:
+        """Return what a SELECT needs at its end to lock the row."""
+
+    def close(self) -> None:
+        """Let go of whatever is held open."""
+
+    def _sql(self, statement: str) -> str:
+        return statement.replace("?", self._mark)
+
+    def _set_up(self, cursor: Cursor) -> None:
+        cursor.execute(_VERSION)
+        cursor.execute(_ACCOUNTS)
+        cursor.execute(_ENTRIES.format(serial=self._serial))
+        cursor.execute("SELECT version FROM shoal_ledger")
+        row = cursor.fetchone()
+        if row is None:
+            cursor.execute(self._sql("INSERT INTO shoal_ledger VALUES (?)"), (VERSION,))
+        elif row[0] != VERSION:
+            raise LedgerError(
+                where=self.where, problem=f"ledger version {row[0]} is not {VERSION}; update shoal"
+            )
+
+    def account(self, dataset: str) -> Account | None:
+        """Return the account of a data set, or None if nobody opened one."""
+        with self._transaction() as cursor:
+            return self._find(cursor, dataset)
+
+    def accounts(self) -> list[Account]:
+        """Return all accounts, in the order of their names."""
+        with self._transaction() as cursor:
+            cursor.execute(f"SELECT {_FIELDS} FROM shoal_account ORDER BY dataset")  # noqa: S608
+            return [_account(row) for row in cursor.fetchall()]
+
+    def open(self, account: Account) -> Account:
+        """Open an account unless there is one; return the one that counts."""
+        with self._transaction() as cursor:
+            return self._open(cursor, account)
+
+    def set_limit(self, wanted: Account) -> Account:
+        """Open an account or change its limit; every change stands in the log.
+
+        Raises:
+            BudgetError: more has been spent already, or the accounting differs.
+        """
+        with self._transaction() as cursor:
+            found = self._find(cursor, wanted.dataset)
+            if found is None:
+                return self._open(cursor, wanted)
+            if found.accounting is not wanted.accounting:
+                raise BudgetError(
+                    problem=f"this data set is counted as {found.accounting}; that cannot change",
+                    remaining=found.left.to_document(),
+                )
+            changed = found.limited(wanted.limit, delta=wanted.delta)
+            self._write(cursor, changed)
+            self._enter(cursor, changed.dataset, event="limit", amount=changed.limit, question={})
+            return changed
+
+    def charge(self, dataset: str, cost: Loss, question: dict[str, Any]) -> Account:
+        """Charge one question; once this returns, the charge is on disk.
+
+        Raises:
+            BudgetError: there is no account, or it does not cover the cost.
+            LedgerError: the ledger could not say that the charge is safe on disk.
+        """
+        with self._transaction() as cursor:
+            found = self._find(cursor, dataset)
+            if found is None:
+                raise BudgetError(
+                    problem="no budget was set for this data set (shoal budget set)", remaining={}
+                )
+            after = found.charged(cost)
+            self._write(cursor, after)
+            self._enter(cursor, dataset, event="charge", amount=cost, question=question)
+        return after
+
+    def entries(self, dataset: str | None = None) -> list[Entry]:
+        """Return the lines of one data set, or of all, oldest first."""
+        fields = "number, dataset, at, who, event, epsilon, delta, rho, question"
+        where, parameters = ("WHERE dataset = ?", (dataset,)) if dataset is not None else ("", ())
+        with self._transaction() as cursor:
+            cursor.execute(
+                self._sql(f"SELECT {fields} FROM shoal_entry {where} ORDER BY number"),  # noqa: S608
+                parameters,
+            )
+            rows = cursor.fetchall()
+        return [
+            Entry(
+                number=row[0], dataset=row[1], at=row[2], who=row[3], event=row[4],
+                amount=Loss(epsilon=row[5], delta=row[6], rho=row[7]),
+                question=json.loads(row[8]),
+            )
+            for row in rows
+        ]  # fmt: skip
+
+    def _find(self, cursor: Cursor, dataset: str) -> Account | None:
+        cursor.execute(
+            self._sql(
+                f"SELECT {_FIELDS} FROM shoal_account WHERE dataset = ? {self._locked()}"  # noqa: S608
+            ),
+            (dataset,),
+        )
+        row = cursor.fetchone()
+        return _account(row) if row is not None else None
+
+    def _open(self, cursor: Cursor, account: Account) -> Account:
+        marks = ", ".join("?" * 9)
+        cursor.execute(
+            self._sql(
+                f"INSERT INTO shoal_account ({_FIELDS}) VALUES ({marks}) "  # noqa: S608
+                "ON CONFLICT (dataset) DO NOTHING RETURNING dataset"
+            ),
+            (account.dataset, str(account.accounting), account.delta, *_amounts(account)),
+        )
+        if cursor.fetchone() is not None:
+            self._enter(cursor, account.dataset, event="limit", amount=account.limit, question={})
+        return self._find(cursor, account.dataset) or account
+
+    def _write(self, cursor: Cursor, account: Account) -> None:
+        cursor.execute(
+            self._sql(
+                "UPDATE shoal_account SET at_delta = ?, epsilon_limit = ?, delta_limit = ?, "
+                "rho_limit = ?, epsilon_spent = ?, delta_spent = ?, rho_spent = ? "
+                "WHERE dataset = ?"
+            ),
+            (account.delta, *_amounts(account), account.dataset),
+        )
+
+    def _enter(
+        self, cursor: Cursor, dataset: str, *, event: str, amount: Loss, question: dict[str, Any]
+    ) -> None:
+        cursor.execute(
+            self._sql(
+                "INSERT INTO shoal_entry (dataset, at, who, event, epsilon, delta, rho, question) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            ),
+            (
+                dataset, datetime.now(UTC).isoformat(timespec="milliseconds"), _who(), event,
+                amount.epsilon, amount.delta, amount.rho, json.dumps(question),
+            ),
+        )  # fmt: skip
+
+
+def _amounts(account: Account) -> tuple[int, ...]:
+    limit, spent = account.limit, account.spent
+    return (limit.epsilon, limit.delta, limit.rho, spent.epsilon, spent.delta, spent.rho)
+
+
+def _account(row: Sequence[Any]) -> Account:
+    return Account(
+        dataset=row[0],
+        accounting=Accounting(row[1]),
+        delta=row[2],
+        limit=Loss(epsilon=row[3], delta=row[4], rho=row[5]),
+        spent=Loss(epsilon=row[6], delta=row[7], rho=row[8]),
+    )
+
+
+def _who() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container without a password file
+        return "unknown"
+
+
+def default_ledger() -> str:
+    """Return where the ledger lies when nobody says: $SHOAL_LEDGER, or the user's data folder."""
+    named = os.environ.get("SHOAL_LEDGER")
+    if named:
+        return named
+    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return str(Path(base) / "shoal" / "ledger.sqlite")
+
+
+@contextmanager
+def open_ledger(place: str | Path | None = None) -> Iterator[Ledger]:
+    """Open a ledger by file name or URI; `:memory:` lives as long as it is open.
+
+    Raises:
+        LedgerError: the place cannot be opened, or is no ledger.
+
+    Example:
+        >>> with open_ledger(":memory:") as ledger:
+        ...     ledger.open(open_account("register", Accounting.PURE, epsilon=1.0)).remaining
+        1.0
+    """
+    text = str(place) if place is not None else default_ledger()
+    ledger: Ledger
+    if re.match(r"postgres(ql)?://", text):
+        from shoal.dp.ledger_postgres import PostgresLedger
+
+        ledger = PostgresLedger(text)
+    else:
+        from shoal.dp.ledger_sqlite import SqliteLedger
+
+        if "://" in text and not text.startswith("sqlite:///"):
+            raise MethodError(problem="a ledger is a file, sqlite:///FILE or postgresql://…")
+        ledger = SqliteLedger(text.removeprefix("sqlite:///"))
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
+__all__ = ["Entry", "Ledger", "default_ledger", "open_account", "open_ledger"]

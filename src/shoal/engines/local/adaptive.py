@@ -1,0 +1,396 @@
+"""xk-anonymity on tables: from a table to a recommendation, and to a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.core.errors import InputError, MethodError, NoSolutionError, UnsafeReleaseError
+from shoal.core.privacy import KAnonymity, LDiversity, PrivacyModel, expand
+from shoal.core.report import Verification
+from shoal.core.schema import Schema
+from shoal.engines.local.frequencies import Frequencies, frequencies
+from shoal.engines.local.source import Source, open_source
+from shoal.engines.local.verify import verify_source
+from shoal.methods.adaptive.outcome import Outcome, outcome_of
+from shoal.methods.adaptive.pipeline import Carried, Plan, Techniques, carry_out
+from shoal.methods.adaptive.recommendation import (
+    Criteria,
+    Recommendation,
+    preference_of,
+    recommend_by,
+)
+from shoal.methods.adaptive.rows import BLANK, histogram, pairs_of, rows_of
+from shoal.methods.adaptive.steps import EMPTY_MARKS, undiverse_pairs, unify
+
+_FALSE = "\x00false"
+_ROW = "\x00row"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """What a data decision maker may say beside table, schema and k.
+
+    Attributes:
+        techniques: what may be done to save records from suppression.
+        diversity: l for all sensitive columns or for each; None takes the schema's promise.
+        preference: none, originals or precision.
+        minimum_precision: in percent; fractions of k below it are not recommended.
+        ranking: the quasi-identifiers, the most important first; by weight, then in the
+            schema's order, if empty.
+        generalized, suppressed: the columns that the techniques change; the least
+            important ones if None.
+        level: how many steps of its hierarchy a generalized cell climbs.
+        gradual: introduce the quasi-identifiers one by one.
+        marks: texts of empty cells; those of the seed and of the schema if None.
+    """
+
+    techniques: Techniques = field(default_factory=Techniques)
+    diversity: int | Mapping[str, int] | None = None
+    preference: str = "none"
+    minimum_precision: float | None = None
+    ranking: Sequence[str] = ()
+    generalized: str | None = None
+    suppressed: str | None = None
+    level: int = 1
+    gradual: bool = False
+    marks: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.level, bool) or self.level < 1:
+            raise MethodError(problem="a generalized cell climbs at least one level")
+
+
+class Applied(NamedTuple):
+    """A verified release, the account of it, and which of its rows are false.
+
+    The marks stay inside: the release itself does not carry them.
+    """
+
+    released: pl.DataFrame
+    outcome: Outcome
+    false_rows: NDArray[np.bool_]
+
+
+def recommend(
+    table: Any,
+    schema: Schema,
+    k: int,
+    *,
+    choices: Choices | None = None,
+    separator: str | None = None,
+) -> Recommendation:
+    """Recommend the fraction of k for a table.
+
+    Args:
+        table: a path, or a Polars, pandas or Arrow table.
+        schema: names the quasi-identifiers and sensitive columns.
+        k: records that a released pair must have.
+        choices: techniques, diversity, preference, minimum precision.
+        separator: of a CSV file; found out if None.
+
+    Raises:
+        MethodError: choices that contradict each other or the schema.
+        NoSolutionError: nothing could be released as asked.
+
+    Example:
+        >>> from shoal.core.schema import Schema
+        >>> table = pl.DataFrame({"sex": ["F"] * 9 + ["M"] * 4 + ["X"]})
+        >>> schema = Schema.from_document({"columns": {"sex": "quasi"}})
+        >>> recommend(table, schema, 5).recommended.fraction
+        '3/4'
+    """
+    return _Opened.read(table, schema, choices or Choices(), separator).recommend(k)
+
+
+def apply(
+    table: Any,
+    schema: Schema,
+    k: int,
+    *,
+    xk: int | None = None,
+    choices: Choices | None = None,
+    seed: int = 0,
+    separator: str | None = None,
+) -> Applied:
+    """Make a table xk-anonymous and verify the release.
+
+    Args:
+        table: a path, or a Polars, pandas or Arrow table.
+        schema: roles, kinds and hierarchies of its columns.
+        k: records that a released pair has, false ones included.
+        xk: original records that a released pair has; the recommended number if None.
+        choices: techniques, diversity and columns.
+        seed: chooses the records that false ones copy.
+        separator: of a CSV file; found out if None.
+
+    Guarantee:
+        Rows are sorted by what is released, so their order tells nothing about the table
+        or about which records are false; the same seed gives the same rows whatever the
+        order of the table.
+
+    Raises:
+        NoSolutionError: every record would be suppressed.
+        UnsafeReleaseError: the release did not verify; there is none.
+
+    Example:
+        >>> from shoal.core.schema import Schema
+        >>> table = pl.DataFrame({"sex": ["F"] * 9 + ["M"] * 4 + ["X"]})
+        >>> schema = Schema.from_document({"columns": {"sex": "quasi"}})
+        >>> found = apply(table, schema, 5, xk=4)
+        >>> found.released["sex"].value_counts(sort=True).rows(), int(found.false_rows.sum())
+        ([('F', 9), ('M', 5)], 1)
+    """
+    opened = _Opened.read(table, schema, choices or Choices(), separator)
+    foreseen = opened.recommend(k)
+    threshold = foreseen.recommended.xk if xk is None else xk
+    carried = opened.carry_out(Plan(
+        k=k,
+        xk=threshold,
+        techniques=opened.choices.techniques,
+        diversity=opened.diversity,
+        ranking=opened.ranking,
+        generalized=opened.choices.generalized,
+        suppressed=opened.choices.suppressed,
+        gradual=opened.choices.gradual,
+    ), seed=seed)  # fmt: skip
+    released, false_rows = opened.release(carried, seed=seed)
+    blank = opened.choices.techniques.sensitive_suppression
+    verified = verify_release(
+        released, opened.schema, k, diversity=opened.diversity, blanked=blank
+    )
+    if not all(result.holds for result in verified):
+        wrong = sum(result.violating_records for result in verified)
+        raise UnsafeReleaseError(
+            problem=f"{wrong} released records break the promise; nothing was released"
+        )
+    outcome = outcome_of(
+        carried, columns=len(released.columns), prediction=foreseen.prediction(threshold)
+    )
+    return Applied(released, outcome, false_rows)
+
+
+def verify_release(
+    released: Any,
+    schema: Schema,
+    k: int,
+    *,
+    diversity: Mapping[str, int],
+    blanked: bool = False,
+    separator: str | None = None,
+) -> list[Verification]:
+    """Judge a release as it is written: first k-anonymity, then each column's l-diversity.
+
+    Args:
+        released: a path or a table.
+        schema: names the quasi-identifiers and sensitive columns.
+        k: records that every class must have.
+        diversity: l for each sensitive column.
+        blanked: let classes pass whose sensitive cells are all empty, because sensitive
+            suppression empties the cells of classes that are not diverse.
+        separator: of a CSV file.
+    """
+    source = open_source(released, separator=separator)
+    found = [verify_source(source, schema, [KAnonymity(k)])]
+    quasi = list(schema.quasi)
+    for name, wanted in diversity.items():
+        judged = source
+        if blanked:
+            frame = source.collect(source.scan([*quasi, name]))
+            filled = pl.col(name).cast(pl.String).replace("", None).is_not_null()
+            frame = frame.filter(filled.any().over(quasi))
+            if not frame.height:
+                continue
+            judged = open_source(frame)
+        found.append(verify_source(judged, schema, [LDiversity(wanted, column=name)]))
+    return found
+
+
+def promised_diversity(models: Iterable[PrivacyModel], schema: Schema) -> dict[str, int]:
+    """Return the diversity that a promise asks of each sensitive column.
+
+    Raises:
+        MethodError: the promise holds a model that xk-anonymity cannot keep.
+    """
+    found: dict[str, int] = {}
+    for model in expand(tuple(models), schema.sensitive):
+        if isinstance(model, KAnonymity):
+            continue
+        if not isinstance(model, LDiversity) or model.kind != "distinct":
+            raise MethodError(
+                problem=f"xk-anonymity keeps k-anonymity and distinct l-diversity, not {model.name}"
+            )
+        column = str(model.column)
+        found[column] = max(found.get(column, 1), int(model.l))
+    return found
+
+
+def _asked_diversity(schema: Schema, choices: Choices) -> dict[str, int]:
+    asked = choices.diversity
+    if asked is None:
+        asked = promised_diversity(schema.privacy, schema)
+    elif isinstance(asked, int):
+        if asked > 1 and not schema.sensitive:
+            raise MethodError(
+                problem="a diversity l needs a sensitive column; name one, or leave l out"
+            )
+        asked = dict.fromkeys(schema.sensitive, asked)
+    strange = sorted(name for name in asked if name not in schema.sensitive)
+    if strange:
+        named = ", ".join(repr(name) for name in strange)
+        raise MethodError(problem=f"diversity: {named} is not a sensitive column")
+    if any(isinstance(x, bool) or not isinstance(x, int) or x < 1 for x in asked.values()):
+        raise MethodError(problem="the diversity l must be a whole number from 1 on")
+    if choices.techniques.sensitive_suppression and not schema.sensitive:
+        raise MethodError(
+            problem="sensitive suppression was asked for, but there is no sensitive column; "
+            "name one, or leave sensitive suppression out"
+        )
+    return {name: wanted for name, wanted in asked.items() if wanted > 1}
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A table read, unified and counted."""
+
+    source: Source
+    schema: Schema
+    choices: Choices
+    diversity: dict[str, int]
+    batch: pl.DataFrame
+    counted: Frequencies
+
+    @classmethod
+    def read(
+        cls, table: Any, schema: Schema, choices: Choices, separator: str | None
+    ) -> _Opened:
+        diversity = _asked_diversity(schema, choices)
+        source = open_source(table, separator=separator)
+        fitted = replace(schema, privacy=()).fit(source.columns, where=source.where)
+        if not fitted.quasi:
+            raise InputError(
+                where="schema", problem="no quasi-identifier; name the columns to recode (--qi a,b)"
+            )
+        coded = [*fitted.quasi, *fitted.sensitive]
+        columns = [name for name in source.columns if name in fitted.released]
+        batch = source.collect(source.scan(columns, coded=coded))
+        marks = choices.marks
+        batch = _unified(batch, coded, (*EMPTY_MARKS, *schema.missing) if marks is None else marks)
+        counted = frequencies(source, batch.lazy(), fitted, sensitive=list(diversity))
+        _check_values(counted, diversity)
+        return cls(source, fitted, choices, diversity, batch, counted)
+
+    @property
+    def ranking(self) -> list[str]:
+        """The quasi-identifiers, the most important first."""
+        if self.choices.ranking:
+            return list(self.choices.ranking)
+        return sorted(self.schema.quasi, key=lambda name: -self.schema.attribute(name).weight)
+
+    def recommend(self, k: int) -> Recommendation:
+        rows = rows_of(self.counted.table)
+        asked = self.choices
+        criteria = Criteria(
+            quasi=len(self.schema.quasi),
+            columns=len(self.batch.columns),
+            diversity=max(self.diversity.values(), default=1),
+            sensitive_suppression=asked.techniques.sensitive_suppression,
+            preference=preference_of(asked.preference),
+            minimum_precision=asked.minimum_precision,
+        )
+        poor = undiverse_pairs(rows, self.diversity) if self.diversity else None
+        return recommend_by(
+            criteria,
+            pairs_of(rows).sizes(),
+            k=k,
+            undiverse=None if poor is None else histogram(poor),
+        )
+
+    def carry_out(self, plan: Plan, *, seed: int) -> Carried:
+        grouped: Sequence[str] = ()
+        if plan.techniques.generalization:
+            grouped = self.schema.quasi if plan.generalized is None else [plan.generalized]
+        rows = rows_of(self.counted.table, level=self.choices.level, grouped=grouped)
+        return carry_out(rows, plan, seed=seed)
+
+    def release(self, carried: Carried, *, seed: int) -> tuple[pl.DataFrame, NDArray[np.bool_]]:
+        """Return the released table in the order of its values, and the marks of false rows."""
+        rows = carried.after
+        row = self.counted.rows_of(self.batch)
+        copied = self._copied(row, np.where(rows.kept, rows.false, 0), seed=seed)
+        source = np.concatenate((np.flatnonzero(rows.kept[row]), copied))
+        frame = self._recoded(carried, source, row[source])
+        is_false = np.zeros(len(source), dtype=np.bool_)
+        is_false[len(source) - len(copied) :] = True
+        marked = frame.with_columns(pl.Series(_FALSE, is_false))
+        order = marked.select(pl.arg_sort_by(marked.columns, nulls_last=False)).to_series()
+        texts = frame.with_columns(pl.col(pl.Enum, pl.Categorical).cast(pl.String))
+        return texts[order], is_false[order.to_numpy()]
+
+    def _copied(
+        self, row: NDArray[np.int64], false: NDArray[np.int64], *, seed: int
+    ) -> NDArray[np.int64]:
+        """Return the records that false ones copy, `false[r]` of them from row r."""
+        at = np.flatnonzero(false[row])
+        others = [name for name in self.batch.columns if name not in self.schema.quasi]
+        # Records of a row are put in the order of their other values first, so that the
+        # order of the table has no say in which of them is copied.
+        texts = [self.batch[name][at].cast(pl.String) for name in others]
+        frame = pl.DataFrame([pl.Series(_ROW, row[at]), *texts])
+        order: NDArray[Any] = frame.select(pl.arg_sort_by(frame.columns)).to_series().to_numpy()
+        at = at[order]
+        rows, starts, sizes = np.unique(row[at], return_index=True, return_counts=True)
+        which = np.repeat(np.arange(len(rows)), false[rows])
+        random = np.random.default_rng([seed, 1])  # not the stream that chose the rows
+        drawn: NDArray[np.int64] = at[starts[which] + random.integers(0, sizes[which])]
+        return drawn
+
+    def _recoded(
+        self, carried: Carried, source: NDArray[np.int64], row: NDArray[np.int64]
+    ) -> pl.DataFrame:
+        rows = carried.after
+        columns = []
+        for name in self.batch.columns:
+            if name in self.schema.quasi:
+                place = rows.place(name)
+                labels = rows.columns[place].labels
+                texts = pl.Series(sorted({text for text in labels if text is not None}))
+                known = pl.Series(name, labels, dtype=pl.Enum(texts))
+                columns.append(known[rows.codes[row, place]])
+                continue
+            series = self.batch[name][source]
+            if name in rows.sensitive_names:
+                blank = rows.sensitive[row, rows.sensitive_names.index(name)] == BLANK
+                if blank.any():
+                    series = series.set(pl.Series(blank), None)
+            columns.append(series)
+        return pl.DataFrame(columns)
+
+
+def _check_values(counted: Frequencies, diversity: Mapping[str, int]) -> None:
+    for domain in counted.table.sensitive_domains:
+        wanted = diversity[domain.name]
+        if wanted > len(domain):
+            raise NoSolutionError(
+                problem=f"column {domain.name!r} has {len(domain)} different values, so no pair "
+                f"can have l = {wanted}; ask for at most {len(domain)}"
+            )
+
+
+def _unified(batch: pl.DataFrame, columns: Sequence[str], marks: Sequence[str]) -> pl.DataFrame:
+    """Return the table with its empty marks as missing values (step 1)."""
+    changes = []
+    for name in columns:
+        if not isinstance(batch[name].dtype, (pl.Categorical, pl.Enum, pl.String)):
+            continue
+        texts = batch[name].unique().drop_nulls().cast(pl.String).to_list()
+        empty = [text for text, new in zip(texts, unify(texts, marks), strict=True) if new is None]
+        if empty:
+            is_empty = pl.col(name).cast(pl.String).is_in(empty)
+            changes.append(pl.when(is_empty).then(None).otherwise(pl.col(name)).alias(name))
+    return batch.with_columns(changes)

@@ -1,0 +1,41 @@
+"""The loss of a box, column by column, as whole numbers that compiled code looks up.
+
+A column's loss is counted in units of 1/SCALE and rounded once, when the tables are
+made. Sums are then exact, so that equal losses are equal whatever order they were
+added in: ties are real ties, and no result depends on threads or on the compiler.
+
+Only the array group stands here. The function that reads it is written out in each
+kernel module, because a cached caller does not notice that a callee in another
+module has changed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+SCALE = 1 << 20
+"""Units of one whole column lost."""
+
+TABLE, LINE, TREE = range(3)
+
+
+class Space(NamedTuple):
+    """The columns as tables of losses, one after another in `flat`.
+
+    `column` has one row a column: KIND, SIZE, START in `flat`, MISSING (1: code 0 of a line
+    is the missing value) and FULL (the loss of the whole column). A short column (TABLE)
+    owns size × size entries, entry (low, high) being the loss of that run of codes. A long
+    LINE owns its scaled positions, a long TREE a sparse table of the heights at which
+    neighbours meet (first row: the values' own heights), so that any run costs two look-ups.
+    Three arrays, not seven: every array of an argument makes each caller slower to compile.
+    """
+
+    column: NDArray[np.int64]
+    flat: NDArray[np.int32]
+    log: NDArray[np.int64]  # floor of the binary logarithm, for 0 … longest column
+
+
+KIND, SIZE, START, MISSING, FULL = range(5)

@@ -1,0 +1,307 @@
+"""From signs to a role: header, form of the values and their counts, weighed in a fixed order.
+
+When in doubt a column is a quasi-identifier: to recode one column too many costs some
+detail, to release one too few costs somebody's privacy.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from shoal.core.schema import Kind, Role
+from shoal.methods.infer.column import ColumnFacts
+from shoal.methods.infer.headers import (
+    CONCEPTS,
+    HIPAA,
+    Concept,
+    concept_of,
+    names_person,
+    words_of,
+)
+from shoal.methods.infer.patterns import EMBEDDED, Pattern, date_form, is_phone_digits, signs
+
+NEARLY_UNIQUE = 0.95
+_FEW = 20  # below this number of values, "all different" says little
+_BAND = re.compile(r"[\[(]?\s*\d+\s*(-|–|to|,|bis|a)\s*\d+\s*[\])]?|[<>]=?\s*\d+|\d+\s*\+|\d+s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a column is taken for, and why.
+
+    Attributes:
+        confidence: 0 … 1; a rank of the evidence, not a measured probability.
+        why: the evidence in words: counts and forms, never a value.
+        concept: key of `headers.CONCEPTS`, or None.
+        hipaa: letter of the HIPAA class, or None.
+        free_text: may hold anything; look before anything of it is released.
+        date_format: strptime format of dates that are not written as ISO dates.
+    """
+
+    role: Role
+    kind: Kind
+    confidence: float
+    why: str
+    concept: str | None = None
+    hipaa: str | None = None
+    free_text: bool = False
+    date_format: str | None = None
+
+
+@dataclass
+class _Evidence:
+    """The signs of one column, read once."""
+
+    column: ColumnFacts
+    header: Concept | None = None
+    patterns: list[Pattern] = field(default_factory=list)
+    date: tuple[str, str] | None = None
+
+    @classmethod
+    def read(cls, column: ColumnFacts) -> _Evidence:
+        header = concept_of(column.name)
+        date = ("iso", "") if column.form == "date" else None
+        if column.form == "text" or (column.form == "integer" and _eight_digits(column)):
+            date = date_form(column.sample) if date is None else date
+        patterns = [] if date is not None or column.form == "decimal" else signs(column.sample)
+        return cls(column, header, patterns, date)
+
+    @property
+    def counts(self) -> str:
+        column = self.column
+        share = f"{column.distinct} different values in {column.present} cells"
+        return share + (f", {column.missing} missing" if column.missing else "")
+
+    @property
+    def kind(self) -> Kind:
+        if self.date is not None and self.date[0] == "iso":
+            return Kind.DATE
+        is_code = self.header is not None and self.header.key in ("zip", "phone", "id")
+        return Kind.NUMERIC if self.column.is_number and not is_code else Kind.CATEGORICAL
+
+    def verdict(
+        self, concept: Concept | None, role: Role, confidence: float, *reasons: str
+    ) -> Verdict:
+        date_format = self.date[1] if self.date is not None and self.date[0] != "iso" else None
+        letter = concept.hipaa if concept is not None else None
+        if letter is None and self.date is not None:
+            letter = "C"
+        return Verdict(
+            role=role,
+            kind=self.kind,
+            confidence=confidence,
+            why="; ".join(reason for reason in (*reasons, self.counts) if reason),
+            concept=None if concept is None else concept.key,
+            hipaa=letter,
+            date_format=date_format,
+        )
+
+
+def decide(column: ColumnFacts) -> Verdict:
+    """Return the role, kind and reasons of one column.
+
+    Example:
+        >>> facts = ColumnFacts(name="email", records=3, missing=0, distinct=3, commonest=1,
+        ...                     sample=("a@b.org", "c@d.org", "e@f.org"))
+        >>> str(decide(facts).role), decide(facts).hipaa
+        ('identifying', 'F')
+    """
+    evidence = _Evidence.read(column)
+    for rule in _RULES:
+        found = rule(evidence)
+        if found is not None:
+            return found
+    return evidence.verdict(
+        None, Role.QUASI, 0.4, "nothing says what it is: recoded, to be on the safe side"
+    )
+
+
+def hipaa_text(letter: str | None) -> str | None:
+    """Return a HIPAA class as "(C) dates, and ages over 89"."""
+    return None if letter is None else f"({letter}) {HIPAA[letter]}"
+
+
+def _by_pattern(e: _Evidence) -> Verdict | None:
+    """Values that prove what they are, whatever the header says."""
+    sure = [p for p in e.patterns if p.proof]
+    if not sure:
+        return None
+    agrees = e.header is not None and any(p.concept == e.header.key for p in sure)
+    best = next((p for p in sure if e.header is not None and p.concept == e.header.key), sure[0])
+    concept = CONCEPTS[best.concept]
+    if best.concept == "zip" and not agrees and e.header is not None:
+        return None  # the form alone is weak: let the header speak
+    reasons = [f"the values are {best.words}"]
+    if agrees:
+        reasons.append(f"the header says {concept.says}")
+    return e.verdict(concept, concept.role, 0.99 if agrees else 0.9, *reasons)
+
+
+def _by_hidden(e: _Evidence) -> Verdict | None:
+    """Longer texts with an identifier inside."""
+    hidden = {key: n for key, n in e.column.embedded.items() if n}
+    if not hidden or e.date is not None or e.column.form != "text":
+        return None
+    listed = ", ".join(f"{EMBEDDED[key][0]} in {n}" for key, n in sorted(hidden.items()))
+    found = e.verdict(CONCEPTS["text"], Role.IDENTIFYING, 0.9, f"hides {listed} different values")
+    return replace(found, free_text=True)
+
+
+def _by_id_header(e: _Evidence) -> Verdict | None:
+    """A header that ends in a word for identifiers, over many different values."""
+    words = words_of(e.column.name)
+    if not words or words[-1] not in CONCEPTS["id"].words or e.date is not None:
+        return None
+    column = e.column
+    many = column.distinct >= _FEW and column.distinct_share >= 0.05
+    unique = column.present > 1 and column.distinct == column.present
+    person = names_person(column.name) and column.distinct > 1
+    if not (many or unique or person):
+        return None
+    concept = CONCEPTS["record_id" if person else "id"]
+    return e.verdict(
+        concept, Role.IDENTIFYING, 0.95 if many or unique else 0.8,
+        f"the header says {concept.says}",
+    )  # fmt: skip
+
+
+def _by_identifying_header(e: _Evidence) -> Verdict | None:
+    concept = e.header
+    if concept is None or concept.role is not Role.IDENTIFYING:
+        return None
+    column = e.column
+    says = f"the header says {concept.says}"
+    if concept.key in ("id", "text") and e.date is None:
+        few = column.distinct < _FEW or column.distinct_share < 0.01
+        if few and column.present >= 2 * _FEW:
+            return None  # a code or a label: judged like any other column
+    if e.date is not None and concept.key not in ("name", "address"):
+        return None
+    if column.distinct <= 2 and column.present >= _FEW:
+        return e.verdict(
+            concept, Role.QUASI, 0.4, says, "but there are hardly different values: a mere yes or no?"
+        )
+    confidence = 0.85
+    if concept.key == "phone" and all(map(is_phone_digits, column.sample)) and column.sample:
+        confidence = 0.97
+    found = e.verdict(concept, Role.IDENTIFYING, confidence, says)
+    return replace(found, free_text=concept.key == "text")
+
+
+def _by_date(e: _Evidence) -> Verdict | None:
+    if e.date is None:
+        return None
+    name, form = e.date
+    concept = e.header if e.header is not None and e.header.hipaa == "C" else None
+    written = "dates" if name == "iso" else f"dates, written {name}; ISO dates could be joined by year"
+    says = f"the header says {e.header.says}" if e.header is not None else ""
+    found = e.verdict(concept, Role.QUASI, 0.95 if concept else 0.85, f"the values are {written}", says)
+    return replace(found, concept=concept.key if concept else "date", date_format=form or None)
+
+
+def _by_text(e: _Evidence) -> Verdict | None:
+    """Long texts that hardly repeat: they may name anybody."""
+    column = e.column
+    if column.form != "text" or column.distinct < _FEW:
+        return None
+    wordy = column.words >= 4 and (column.distinct > 500 or column.distinct_share >= 0.2)
+    long = column.length >= 60 and column.distinct_share >= 0.02
+    if not (wordy or long) or column.distinct_share < 0.01:
+        return None
+    found = e.verdict(
+        CONCEPTS["text"], Role.IDENTIFYING, 0.85,
+        f"free text of {column.words:.0f} words on average: it may name people, read it first",
+    )  # fmt: skip
+    return replace(found, free_text=True)
+
+
+def _by_place_unique(e: _Evidence) -> Verdict | None:
+    """Places or other known facts so fine that nearly everybody has their own."""
+    column = e.column
+    if e.header is None or e.header.key not in ("place", "work", "family", "stay"):
+        return None
+    if column.form != "text" or column.distinct_share < NEARLY_UNIQUE or column.present < _FEW:
+        return None
+    return e.verdict(
+        e.header, Role.IDENTIFYING, 0.75, f"the header says {e.header.says}", "nearly all differ"
+    )
+
+
+def _by_header(e: _Evidence) -> Verdict | None:
+    concept = e.header
+    if concept is None or concept.role is Role.IDENTIFYING:
+        return None
+    says = f"the header says {concept.says}"
+    confidence = 0.8
+    column = e.column
+    if concept.key == "age":
+        low, high = column.lowest, column.highest
+        if column.is_number and low is not None and high is not None and 0 <= low and high <= 130:
+            return e.verdict(concept, Role.QUASI, 0.97, says, "the numbers are ages")
+        if column.sample and all(_BAND.fullmatch(text.strip()) for text in column.sample):
+            return e.verdict(concept, Role.QUASI, 0.95, says, "the values are bands of numbers")
+    if concept.key == "zip" and all(re.fullmatch(r"[\w\- ]{3,10}", t) for t in column.sample):
+        confidence = 0.95
+    if concept.key == "sex" and column.distinct <= 6:
+        confidence = 0.95
+    return e.verdict(concept, concept.role, confidence, says)
+
+
+def _by_uniqueness(e: _Evidence) -> Verdict | None:
+    column = e.column
+    if column.present < _FEW or column.distinct_share < NEARLY_UNIQUE or e.date is not None:
+        return None
+    concept = CONCEPTS["id"]
+    if column.form == "decimal":
+        return e.verdict(
+            None, Role.QUASI, 0.6, "a measurement so fine that nearly every value is different"
+        )
+    every = column.distinct == column.present
+    if column.form == "integer" and not every and not column.leading_zeros:
+        return e.verdict(None, Role.QUASI, 0.6, "numbers of which nearly every one is different")
+    amount = "every value is different" if every else "nearly every value is different"
+    return e.verdict(concept, Role.IDENTIFYING, 0.85 if every else 0.8, amount)
+
+
+def _by_name_form(e: _Evidence) -> Verdict | None:
+    column = e.column
+    if not any(p.concept == "name" for p in e.patterns):
+        return None
+    if column.distinct < _FEW or column.distinct_share < 0.2:
+        return None
+    return e.verdict(
+        CONCEPTS["name"], Role.IDENTIFYING, 0.75, "the values have the form of personal names"
+    )
+
+
+def _by_constancy(e: _Evidence) -> Verdict | None:
+    if e.column.distinct + (e.column.missing > 0) > 1:
+        return None
+    return e.verdict(None, Role.NEUTRAL, 0.9, "it is the same in every record")
+
+
+_RULES = (
+    _by_pattern,
+    _by_hidden,
+    _by_id_header,
+    _by_identifying_header,
+    _by_date,
+    _by_text,
+    _by_place_unique,
+    _by_header,
+    _by_uniqueness,
+    _by_name_form,
+    _by_constancy,
+)
+
+
+def _eight_digits(column: ColumnFacts) -> bool:
+    return column.lowest is not None and column.highest is not None and (
+        18500101 <= column.lowest and column.highest <= 21001231
+    )
+
+
+def is_band(column: ColumnFacts) -> bool:
+    """Say whether all values are bands of numbers such as "[30-40)"."""
+    return bool(column.sample) and all(_BAND.fullmatch(text.strip()) for text in column.sample)

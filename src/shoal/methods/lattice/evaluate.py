@@ -1,0 +1,260 @@
+"""Answering a search: what happens to the records at a node, from a frequency table.
+
+The classes of a node are made from those of the smallest node that is known and
+finer, not from the table; nodes are kept as long as memory allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels import lattice as kernel
+from shoal.kernels.lattice import Classes
+from shoal.methods.arrays import promise_of
+from shoal.methods.lattice.measures import Measure, Tally
+from shoal.methods.lattice.pledge import Pledge
+from shoal.methods.lattice.space import Node, Space
+
+MEMORY = 500_000_000
+_WORTH_A_THREAD = 100_000  # classes; below, handing over costs more than the work
+_NOTHING = np.zeros(0, dtype=np.int64)
+
+
+class _Answer(NamedTuple):
+    label: NDArray[np.uint32]
+    classes: Classes
+    fails: NDArray[np.uint8]
+
+
+class Evaluator:
+    """Counts nodes of one table for one promise.
+
+    Guarantee:
+        A tally depends on the node alone, not on the nodes asked before, on the memory
+        or on the number of threads.
+    """
+
+    def __init__(
+        self, space: Space, pledge: Pledge, *, threads: int = 2, memory: int = MEMORY
+    ) -> None:
+        self.space, self.pledge = space, pledge
+        self._threads, self._memory = max(threads, 1), memory
+        self._promise = promise_of(pledge.models, space.table)
+        self._need = pledge.need(self._promise)
+        self._measure: Measure | None = None
+        self._steps: dict[tuple[int, Node, Node], NDArray[np.uint32]] = {}
+        self._costs: dict[tuple[int, Node], NDArray[np.int64]] = {}
+        self.work = 0  # classes read so far: what a search has cost, on any machine
+        base = self._pack()
+        columns = len(space.ladders)
+        self._levels: NDArray[np.int64] = np.zeros((64, columns), dtype=np.int64)
+        self._sizes: NDArray[np.int64] = np.zeros(64, dtype=np.int64)
+        self._sizes[0] = base.counts.size
+        self._kept: list[Classes] = [base]
+        self._nodes: list[Node] = [space.lattice.bottom]
+        self._held = 0
+
+    def _pack(self) -> Classes:
+        """Return the finest classes; sets the class of each row and the records per code."""
+        table = self.space.table
+        codes = np.ascontiguousarray(table.codes.T)
+        counts, starts = table.counts, np.arange(table.rows)
+        self.tallied = [
+            np.bincount(column, weights=counts, minlength=len(domain)).astype(np.int64)
+            for column, domain in zip(codes, table.domains, strict=True)
+        ]
+        self.home = starts
+        if table.sensitive_domains:  # neighbouring rows may differ in sensitive values only
+            fresh = np.ones(table.rows, dtype=np.bool_)
+            fresh[1:] = (codes[:, 1:] != codes[:, :-1]).any(axis=0)
+            self.home, starts = np.cumsum(fresh) - 1, np.flatnonzero(fresh)
+            counts, codes = np.add.reduceat(counts, starts), codes[:, starts]
+        packed = np.zeros((len(self.space.blocks), len(starts)), dtype=np.uint32)
+        for b, block in enumerate(self.space.blocks):
+            for j in block:
+                packed[b] *= np.uint32(len(table.domains[j]))
+                packed[b] += codes[j].astype(np.uint32)
+        first, value, amount = self._spread(starts)
+        return Classes(packed, counts, first, value, amount)
+
+    def _spread(
+        self, starts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
+        """Return the sensitive values of the finest classes, for columns the promise names."""
+        table = self.space.table
+        used = np.unique(self._promise.column)
+        if not used.size:
+            return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint32), _NOTHING
+        value = (table.sensitive[:, used] + self._promise.start[used]).astype(np.uint32).ravel()
+        amount = np.repeat(table.counts, used.size)
+        return np.append(starts, table.rows) * used.size, value, amount
+
+    def use(self, measure: Measure) -> None:
+        """Say what the search minimizes; only then do tallies carry costs."""
+        self._measure = measure
+        self._costs.clear()
+
+    def tally(self, node: Node) -> Tally:
+        """Count one node."""
+        return self.tallies([node])[0]
+
+    def tallies(self, nodes: Sequence[Node]) -> list[Tally]:
+        """Count several nodes, on several threads where that pays."""
+        jobs = []
+        for node in nodes:
+            asked = np.array(node, dtype=np.int64)
+            jobs.append(
+                (node, int(kernel.nearest(self._levels, self._sizes, len(self._kept), asked)))
+            )
+        heavy = sum(int(self._sizes[source]) for _, source in jobs) > _WORTH_A_THREAD
+        if len(jobs) > 1 and heavy and self._threads > 1:
+            with ThreadPoolExecutor(self._threads) as pool:
+                answers = list(pool.map(lambda job: self._count(*job), jobs))
+        else:
+            answers = [self._count(*job) for job in jobs]
+        found = []
+        for (node, source), answer in zip(jobs, answers, strict=True):
+            self.work += int(self._sizes[source])
+            found.append(self._read(node, answer))
+            if answer.classes.counts.size:
+                self._keep(node, answer.classes, floor=0.8 * float(self._sizes[source]))
+        return found
+
+    def labels(self, node: Node) -> tuple[NDArray[np.int64], Classes]:
+        """Return the class of each finest class (-1: suppressed), and the classes that hold."""
+        answer = self._count(node, 0, whole=True)
+        holds = np.flatnonzero(answer.fails == 0)
+        rank: NDArray[np.int64] = np.full(answer.fails.size, -1, dtype=np.int64)
+        rank[holds] = np.arange(len(holds))
+        classes = answer.classes
+        kept = Classes(classes.codes[:, holds], classes.counts[holds], *classes[2:])
+        return rank[answer.label], kept
+
+    def _count(self, node: Node, source: int, *, whole: bool = False) -> _Answer:
+        old, low = self._kept[source], self._nodes[source]
+        tables = [self._step(b, low, node) for b in range(len(self.space.blocks))]
+        start = np.array([0, *np.cumsum([len(table) for table in tables])])
+        width = np.array([self._width(b, node) for b in range(len(tables))])
+        most = self.space.table.records if whole else self.pledge.most
+        label, codes, sizes = kernel.regroup(
+            old.codes, old.counts, np.concatenate(tables), start, width, most
+        )
+        rest = old[2:]
+        if not self._promise.kind.size:
+            fails = np.where(sizes < self._promise.k, np.uint8(2), np.uint8(0))
+        elif sizes.size:
+            budget = self.space.table.records if whole else self.pledge.budget
+            fails, *rest = kernel.judge_spread(
+                old, label, sizes, self._promise, self._need, self.pledge.fails_for_good, budget
+            )
+        else:
+            fails = np.zeros(0, dtype=np.uint8)
+        return _Answer(label, Classes(codes, sizes, *rest), fails)
+
+    def _step(self, b: int, low: Node, high: Node) -> NDArray[np.uint32]:
+        block = self.space.blocks[b]
+        key = (b, low[block.start : block.stop], high[block.start : block.stop])
+        table = self._steps.get(key)
+        if table is None:
+            table = self._steps[key] = self.space.step(block, low, high)
+        return table
+
+    def _width(self, b: int, node: Node) -> int:
+        width = 1
+        for card in self.space.cards(self.space.blocks[b], node):
+            width *= card
+        return width
+
+    def _keep(self, node: Node, classes: Classes, *, floor: float) -> None:
+        """Keep a node's classes where later nodes gain from them.
+
+        A node hardly smaller than its source saves nothing: what is above it can be
+        made from the source as well.
+        """
+        size = sum(part.nbytes for part in classes)
+        if classes.counts.size > floor or size > self._memory // 4:
+            return
+        if self._held + size > self._memory:
+            self._forget(size)
+        place = len(self._kept)
+        if place == len(self._sizes):
+            self._levels = np.concatenate((self._levels, np.zeros_like(self._levels)))
+            self._sizes = np.concatenate((self._sizes, np.zeros_like(self._sizes)))
+        self._levels[place] = node
+        self._sizes[place] = classes.counts.size
+        self._kept.append(classes)
+        self._nodes.append(node)
+        self._held += size
+
+    def _forget(self, needed: int) -> None:
+        """Drop the oldest nodes; the table itself (place 0) stays."""
+        drop = 1
+        while drop < len(self._kept) and self._held + needed > self._memory:
+            self._held -= sum(part.nbytes for part in self._kept[drop])
+            drop += 1
+        left = len(self._kept) - drop + 1
+        self._levels[1:left] = self._levels[drop : drop + left - 1].copy()
+        self._sizes[1:left] = self._sizes[drop : drop + left - 1].copy()
+        del self._kept[1:drop], self._nodes[1:drop]
+
+    def _read(self, node: Node, answer: _Answer) -> Tally:
+        budget, classes = self.pledge.budget, answer.classes
+        if not classes.counts.size:  # grouping stopped: too many classes for this budget
+            return Tally(node=node, suppressed=budget + 1, least=budget + 1)
+        widths = [self._width(b, node) for b in range(len(self.space.blocks))]
+        start = np.array([0, *np.cumsum(widths)])
+        measure = self._measure
+        tally, logs, failed = kernel.sum_up(
+            classes.codes, classes.counts, answer.fails, start, budget,
+            measure is not None and measure.with_logs,
+        )  # fmt: skip
+        suppressed, least, published, squares, published_squares = tally.tolist()
+        found = Tally(
+            node=node,
+            suppressed=suppressed,
+            least=least,
+            classes=classes.counts.size,
+            published=published,
+            squares=squares,
+            published_squares=published_squares,
+            logs=float(logs[0]),
+            published_logs=float(logs[1]),
+        )
+        if failed.size and suppressed and measure is not None:
+            parts = [failed[:, start[b] : start[b + 1]] for b in range(len(widths))]
+            if measure.by_code:
+                found.lost = self._by_code(node, parts)
+            else:
+                paid = [part @ self._cost(b, node) for b, part in enumerate(parts)]
+                found.paid, found.least_paid = np.concatenate(paid, axis=1).tolist()
+        return found
+
+    def _cost(self, b: int, node: Node) -> NDArray[np.int64]:
+        """Return int64[codes of the block, columns of the block]: what a record pays."""
+        block = self.space.blocks[b]
+        key = (b, node[block.start : block.stop])
+        matrix = self._costs.get(key)
+        if matrix is None:
+            assert self._measure is not None
+            costs = [self._measure.cost(j, node[j]) for j in block]
+            grid = np.meshgrid(*costs, indexing="ij")
+            matrix = np.stack([part.ravel() for part in grid], axis=1)
+            self._costs[key] = matrix
+        return matrix
+
+    def _by_code(
+        self, node: Node, parts: Sequence[NDArray[np.int64]]
+    ) -> list[NDArray[np.int64]]:
+        """Return int64[2, codes] per column: failing records by what is released for them."""
+        found = []
+        for block, part in zip(self.space.blocks, parts, strict=True):
+            grid = part.reshape(2, *self.space.cards(block, node))
+            for axis in range(1, grid.ndim):
+                others = tuple(i for i in range(1, grid.ndim) if i != axis)
+                found.append(grid.sum(axis=others))
+        return found
