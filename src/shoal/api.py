@@ -28,7 +28,8 @@ from shoal.core.schema import (
 from shoal.engines.local.coding import code_column
 from shoal.engines.local.metrics import measure_release
 from shoal.engines.local.recode import Recoder
-from shoal.engines.local.source import format_of, open_source
+from shoal.engines.local.runs import open_release
+from shoal.engines.local.source import Source, format_of, open_source
 from shoal.engines.local.verify import verify_source
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
 from shoal.methods import registry
@@ -98,7 +99,7 @@ def anonymize(
         raise NoSolutionError(problem="every record would have to be suppressed")
     if out is None:
         with job.clock("encode"):
-            released = pl.concat(list(recoder.parts()))
+            released = pl.concat([part.whole() for part in recoder.parts()])
         with job.clock("verify"):
             verified = job.verify(open_source(released))
         return Release(table=_like(released, table), report=job.report(recoding, verified))
@@ -108,7 +109,7 @@ def anonymize(
         with job.clock("encode"):
             write_parts(recoder.parts(), temporary, separator=job.source.separator)
         with job.clock("verify"):
-            verified = job.verify(open_source(temporary, separator=job.source.separator))
+            verified = job.verify(_open_release(temporary, job.source.separator))
         job.stage("write")
     return Release(table=None, report=job.report(recoding, verified))
 
@@ -161,7 +162,7 @@ def verify(
     The quasi-identifiers and sensitive columns are the schema's; other columns are ignored.
     """
     models = promise_of(schema, privacy)
-    source = open_source(release, separator=separator)
+    source = _open_release(release, separator)
     faults_free = replace(schema, others=Others.DROP, privacy=())
     needed = [a for a in faults_free.attributes if a.role in (Role.QUASI, Role.SENSITIVE)]
     fitted = replace(faults_free, attributes=tuple(needed), target=None).fit(
@@ -179,9 +180,18 @@ def metrics(
 ) -> dict[str, Any]:
     """Measure a release against the table it was made from, by its labels alone."""
     before = open_source(original, separator=separator)
-    after = open_source(release, separator=separator)
+    after = _open_release(release, separator)
     fitted = replace(schema, privacy=()).fit(before.columns, where=before.where)
     return measure_release(before, after, fitted)
+
+
+def _open_release(release: Any, separator: str | None) -> Source:
+    """Open a table that is probably sorted; its equal lines are read once."""
+    if isinstance(release, (str, Path)):
+        source = open_release(Path(release), separator=separator)
+        if source is not None:
+            return source
+    return open_source(release, separator=separator)
 
 
 def methods() -> tuple[registry.Method, ...]:

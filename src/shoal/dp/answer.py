@@ -86,7 +86,7 @@ class Answer:
 
     @property
     def value(self) -> Any:
-        """The value: a number or None; by name for a histogram; by group where groups were named."""
+        """The value: a number or None; a mapping by name for groups and histograms."""
         if self.cells and not self._grouped:
             return {r.label[-1]: r.value for r in self.results}
         if self._grouped:
@@ -152,9 +152,8 @@ class Answer:
     def __str__(self) -> str:
         name = f"{self.statistic} of {self.column}" if self.column else self.statistic
         lines = []
-        rows = [*self.results, self.others] if self.others is not None else list(self.results)
+        rows = [*self.results, *([self.others] if self.others is not None else [])]
         for result in rows:
-            assert result is not None  # noqa: S101  (filtered above)
             label = " / ".join(result.label) or (name if result is not self.others else "others")
             lines.append(f"{label}: {self._bar(result)}")
             if result.missing is not None:

@@ -225,10 +225,23 @@ def _cut(rows: pl.DataFrame, most: int) -> pl.DataFrame:
     """Keep at most `most` rows of each entity, chosen at random.
 
     Rows without an entity are together one entity: nobody knows whose they are.
+    A row's key is its entity's code above 32 random bits, so that one sort of
+    integers both gathers the entities and shuffles each (a window over a
+    shuffled frame took twice as long on ten million rows).
     """
-    keyed = rows.with_columns(pl.Series("key", fresh_keys(rows.height)))
-    place = pl.int_range(pl.len()).over("entity")
-    return keyed.sort("key").filter(place < most).drop("key", "entity")
+    entity = rows["entity"]
+    if entity.dtype == pl.String:
+        entity = entity.cast(pl.Categorical).to_physical()
+    codes = entity.rank("dense").fill_null(0).cast(pl.UInt64).to_numpy()
+    keys = (codes << np.uint64(32)) | (fresh_keys(rows.height) >> np.uint64(32))
+    order = np.argsort(keys)
+    sorted_codes = codes[order]
+    starts = np.flatnonzero(np.diff(sorted_codes, prepend=np.uint64(2**63)))
+    sizes = np.diff(starts, append=rows.height)
+    places = np.arange(rows.height) - np.repeat(starts, sizes)
+    kept = np.zeros(rows.height, dtype=np.bool_)
+    kept[order[places < most]] = True
+    return rows.drop("entity").filter(pl.Series(kept))
 
 
 def _collect(lazy: pl.LazyFrame) -> pl.DataFrame:

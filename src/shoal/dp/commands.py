@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +78,6 @@ def answer(
 
 
 def _with_note(found: Answer, note: str) -> Answer:
-    from dataclasses import replace
-
     return replace(found, notes=(*found.notes, note))
 
 
@@ -126,7 +125,7 @@ def ledger_show(
     Raises:
         BudgetError: nobody set a budget for this data set.
     """
-    with open_ledger(ledger) as book:
+    with open_ledger(ledger, create=False) as book:
         if fingerprint is None:
             return book.accounts()
         found = book.account(fingerprint)
@@ -139,5 +138,5 @@ def ledger_show(
 
 def ledger_log(fingerprint: str | None = None, *, ledger: str | Path | None = None) -> list[Entry]:
     """Return every charge and every limit of a data set, or of all, oldest first."""
-    with open_ledger(ledger) as book:
+    with open_ledger(ledger, create=False) as book:
         return book.entries(fingerprint)

@@ -3,6 +3,8 @@
 ShoalError
 ├── BudgetError    a question that the budget does not cover (exit code 1)
 └── LedgerError    a ledger that cannot be opened, read or written
+
+No message holds a value of the data, nor a password of a ledger's address.
 """
 
 from __future__ import annotations

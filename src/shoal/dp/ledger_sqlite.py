@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -26,13 +27,16 @@ class SqliteLedger(Ledger):
 
     _serial = "INTEGER PRIMARY KEY AUTOINCREMENT"
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, create: bool = True) -> None:
         self.path = path
         self.where = f"ledger {path}"
         self._lock = threading.Lock()
         self._kept: sqlite3.Connection | None = None
+        self._owner = os.getpid()
         if path == ":memory:":
             self._kept = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        elif not create and not Path(path).exists():
+            raise LedgerError(where=self.where, problem="no such ledger; name it with --ledger")
         else:
             try:
                 Path(path).absolute().parent.mkdir(parents=True, exist_ok=True)
@@ -49,10 +53,18 @@ class SqliteLedger(Ledger):
         if self._kept is not None:
             self._kept.close()
 
+    def _refuse_copy(self) -> None:
+        """Refuse a forked copy of a ledger in memory: both would spend the same budget."""
+        if os.getpid() != self._owner:
+            raise LedgerError(
+                where=self.where, problem="belongs to another process; use a ledger file to share"
+            )
+
     @contextmanager
     def _transaction(self) -> Iterator[Cursor]:
         try:
             if self._kept is not None:
+                self._refuse_copy()
                 with self._lock, _immediate(self._kept) as cursor:
                     yield cursor
                 return

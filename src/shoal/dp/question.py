@@ -174,10 +174,8 @@ class Question:
             for name in self.groups
             if name not in self.by
         ]
-        lists = [*self.groups.values(), self.categories]
-        if any(len(set(names)) != len(names) for names in lists) or len(set(self.by)) < len(
-            self.by
-        ):
+        lists = [*self.groups.values(), self.categories, self.by]
+        if any(len(set(names)) != len(names) for names in lists):
             faults.append("a group, category or column is named twice")
         if len(self.labels) * self.cells > MOST_CELLS:
             faults.append(f"more than {MOST_CELLS:,} cells")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil, comb, floor, frexp, isfinite
 from typing import Protocol
 
@@ -19,7 +20,7 @@ import polars as pl
 from shoal.core.errors import MethodError
 
 BITS = 32
-FINEST = 2**BITS
+FINEST: int = 2**BITS
 MOST_ROWS = 2**30  # times 2^32: totals stay inside 64 bits with room for the noise
 MOST_ORDER = 6
 
@@ -247,7 +248,7 @@ class Bins:
         """The names of all cells, in order."""
         edges = [self.bounds.lower + i * self.bounds.width / self.bins for i in range(self.bins)]
         edges.append(self.bounds.upper)
-        named = [f"[{a:.12g}, {b:.12g})" for a, b in zip(edges, edges[1:], strict=False)]
+        named = [f"[{a:.12g}, {b:.12g})" for a, b in pairwise(edges)]
         named[-1] = named[-1][:-1] + "]"
         return (f"< {edges[0]:.12g}", *named, f"> {edges[-1]:.12g}")
 

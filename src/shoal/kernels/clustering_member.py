@@ -1,14 +1,13 @@
 """Greedy k-member's loop, exact, without looking at every row at every step.
 
-Rows lie in an order in which neighbours are alike (see `clustering_order`), in blocks
-that know their box. The least growth that any row of a block can cause is known from
-its box alone, so most blocks are passed over; what is left is the exact minimum, ties
-going to the first row of the table. When a cluster's box changes in one column, the
-blocks' bounds change in that column only. Taken rows leave their block, and blocks
-are packed anew when half of all rows are gone.
+Rows lie in an order in which neighbours are alike (see `clustering_order`), sixteen to a
+block and sixteen blocks to a shelf; blocks and shelves know their boxes. The least growth
+that any row of a box can cause is known from the box alone, so most shelves and blocks
+are passed over; what is left is the exact minimum, ties going to the first row of the
+table. Taken rows leave their block, and all is packed anew when half of the rows are gone.
 
-Measured on Adult: a binary tree of boxes looks at fewer rows (390 a step) but needs
-33 ns for each; blocks of 64 rows, column by column, need 4 ns a row.
+Measured on Adult at k = 5: a binary tree of boxes looks at 390 boxes and rows a step but
+needs 33 ns for each; keeping all blocks' bounds up to date costs more than it saves.
 """
 
 from __future__ import annotations
@@ -30,6 +29,9 @@ from shoal.kernels.clustering_space import (
     TABLE,
     Space,
 )
+
+WIDTH = 16
+
 
 class Pieces(NamedTuple):
     """Where rows went: `count` records of `row` are in cluster `label`; -1: in none yet."""
@@ -71,14 +73,13 @@ def grow(
     groups = np.zeros(0, dtype=np.int32) if target is None else target[order].astype(np.int32)
     most = rows + int(counts.sum()) // (k if target is None else 1) + 1
     out = np.empty((3, most), dtype=np.int64)
-    width = 32 if rows < 65536 else 256  # about the square root of the rows; tried: 32 … 512
     pieces = run(
         np.ascontiguousarray(codes[order].T.astype(np.uint32)),
         counts[order],
         order.astype(np.int64),
         groups,
         space,
-        np.array([k, width, penalty, 0 if target is None else int(target.max()) + 1]),
+        np.array([k, penalty, 0 if target is None else int(target.max()) + 1]),
         codes[first].astype(np.int64),
         out,
     )
@@ -130,43 +131,43 @@ def offset(space, j):
 
 
 @njit(cache=True, nogil=True)
-def refresh(space, table, j, low, high, far, blocks):
-    """Renew column j's part of the blocks' bounds.
+def bounds(space, table, first, last, begin, size, low, high, far, key):
+    """Write the least loss of low … high joined with something in each of `size` boxes.
 
-    The least loss of low … high joined with something in the block, or, for `far`, minus
-    the largest.
+    For `far`: minus the largest.
     """
-    live, least, bound, part, first, last = blocks
-    base = np.uint64(offset(space, j))
-    short = space.column[j, KIND] == TABLE
-    for b in range(live.size):
-        fresh = np.int64(0)
-        if far:
-            if short:
-                fresh = -np.int64(max(table[base + first[j, b]], table[base + last[j, b]]))
+    for i in range(size):
+        key[i] = 0
+    base = np.uint64(0)
+    for j in range(low.size):
+        if space.column[j, KIND] == TABLE:
+            if far:
+                for i in range(size):
+                    key[i] -= max(
+                        table[base + first[j, begin + i]], table[base + last[j, begin + i]]
+                    )
             else:
-                begin = np.int64(first[j, b])
-                end = np.int64(last[j, b])
-                fresh = -max(
-                    cost(space, j, min(low, begin), max(low, begin)),
-                    cost(space, j, min(low, end), max(low, end)),
-                )
-        elif short:
-            # The code of the block's box that is nearest to low … high.
-            near = max(first[j, b], min(last[j, b], np.uint32(low)))
-            fresh = np.int64(table[base + near])
+                place = np.uint32(low[j])
+                for i in range(size):  # the code of the box that is nearest to low … high
+                    near = max(first[j, begin + i], min(last[j, begin + i], place))
+                    key[i] += table[base + near]
+            base += np.uint64(space.column[j, SIZE])
         else:
-            fresh = cost(
-                space, j, min(low, np.int64(last[j, b])), max(high, np.int64(first[j, b]))
-            )
-        bound[b] += fresh - part[j, b]
-        part[j, b] = fresh
+            for i in range(size):
+                start = np.int64(first[j, begin + i])
+                end = np.int64(last[j, begin + i])
+                if far:
+                    key[i] -= max(
+                        cost(space, j, min(low[j], start), max(low[j], start)),
+                        cost(space, j, min(low[j], end), max(low[j], end)),
+                    )
+                else:
+                    key[i] += cost(space, j, min(low[j], end), max(high[j], start))
 
 
 @njit(cache=True, nogil=True)
-def losses(space, table, rows, begin, size, low, high, key):
-    """Write the loss of low … high joined with each row of a block."""
-    codes = rows[0]
+def losses(space, table, codes, begin, size, low, high, key):
+    """Write the loss of low … high joined with each of `size` rows."""
     for i in range(size):
         key[i] = 0
     base = np.uint64(0)
@@ -182,7 +183,7 @@ def losses(space, table, rows, begin, size, low, high, key):
 
 
 @njit(cache=True, nogil=True)
-def search(space, table, rows, blocks, cluster, width, low, high, far, floor, inside, key):
+def search(space, table, rows, blocks, shelves, cluster, low, high, far, floor, inside, keys):
     """Find the row with the least key, ties to the first row of the table.
 
     The key is the loss of low … high with the row in it, times the cluster's new size,
@@ -192,44 +193,52 @@ def search(space, table, rows, blocks, cluster, width, low, high, far, floor, in
     Returns: the row's place, and the number of rows listed in `inside`.
     """
     codes, row, counts, target = rows
-    live, least, bound, part, first, last = blocks
+    live, least, first, last = blocks
+    shelf_least, shelf_first, shelf_last = shelves
     best, best_at, best_row, times, major, penalty = cluster
+    key, block_key, shelf_key = keys
     found = np.int64(0)
-    start = np.int64(0)
-    lowest = np.iinfo(np.int64).max
-    for b in range(live.size):
-        if bound[b] < lowest and live[b] > 0:
-            lowest = bound[b]
-            start = np.int64(b)
-    for turn in range(-1, live.size):  # the most promising block first
-        b = start if turn < 0 else turn
-        if turn == start:
+    count = shelf_least.size
+    bounds(space, table, shelf_first, shelf_last, 0, count, low, high, far, shelf_key)
+    start = 0
+    for shelf in range(1, count):
+        if shelf_key[shelf] < shelf_key[start]:
+            start = shelf
+    for turn in range(-1, count):  # the most promising shelf first
+        shelf = start if turn < 0 else turn
+        limit = shelf_key[shelf] * times
+        if turn == start or limit > best:
             continue
-        limit = bound[b] * times
-        if limit > best or live[b] == 0:
+        if limit == best and limit != floor and shelf_least[shelf] > best_row:
             continue
-        if limit == best and limit != floor and least[b] > best_row:
-            continue
-        begin = b * width
-        losses(space, table, rows, begin, live[b], low, high, key)
-        for i in range(live[b]):
-            value = -key[i] if far else key[i] * times
-            if penalty > 0 and target[begin + i] != major:
-                value += penalty
-            if value > best:
+        block = shelf * WIDTH
+        bounds(space, table, first, last, block, WIDTH, low, high, far, block_key)
+        for b in range(WIDTH):
+            limit = block_key[b] * times
+            if limit > best or live[block + b] == 0:
                 continue
-            if value < best or row[begin + i] < best_row:
-                best = value
-                best_at = begin + i
-                best_row = row[begin + i]
-            if value == floor:
-                inside[found] = row[begin + i]
-                found += 1
+            if limit == best and limit != floor and least[block + b] > best_row:
+                continue
+            begin = (block + b) * WIDTH
+            losses(space, table, codes, begin, live[block + b], low, high, key)
+            for i in range(live[block + b]):
+                value = -key[i] if far else key[i] * times
+                if penalty > 0 and target[begin + i] != major:
+                    value += penalty
+                if value > best:
+                    continue
+                if value < best or row[begin + i] < best_row:
+                    best = value
+                    best_at = begin + i
+                    best_row = row[begin + i]
+                if value == floor:
+                    inside[found] = row[begin + i]
+                    found += 1
     return best_at, found
 
 
 @njit(cache=True, nogil=True)
-def take(at, amount, label, width, rows, live, place, out, pieces):
+def take(at, amount, label, rows, live, place, out, pieces):
     """Move records of the row at `at` into a cluster; return the number of pieces.
 
     A row that is used up changes places with the last one of its block.
@@ -244,9 +253,9 @@ def take(at, amount, label, width, rows, live, place, out, pieces):
         out[2, pieces] = amount
         pieces += 1
     if counts[at] == 0:
-        b = at // width
+        b = at // WIDTH
         live[b] -= 1
-        end = b * width + live[b]
+        end = b * WIDTH + live[b]
         for j in range(codes.shape[0]):
             codes[j, at] = codes[j, end]
         row[at], row[end] = row[end], row[at]
@@ -259,9 +268,10 @@ def take(at, amount, label, width, rows, live, place, out, pieces):
 
 
 @njit(cache=True, nogil=True)
-def pack(rows, place, planted, width, live, least, first, last):
+def pack(rows, place, planted, blocks, shelf_least, shelf_first, shelf_last):
     """Move the rows that are left to the front and box them; return their number."""
     codes, row, counts, target = rows
+    live, least, first, last = blocks
     kept = np.int64(0)
     for i in range(planted):
         if counts[i] > 0:
@@ -276,10 +286,16 @@ def pack(rows, place, planted, width, live, least, first, last):
             counts[kept] = amount
             kept += 1
     for b in range(live.size):
-        begin = b * width
-        end = min(begin + width, kept)
+        begin = b * WIDTH
+        end = min(begin + WIDTH, kept)
         live[b] = max(end - begin, 0)
-        least[b] = np.iinfo(np.int64).max
+        if live[b] == 0:  # an empty block repeats the last box, which is harmless
+            for j in range(codes.shape[0]):
+                first[j, b] = first[j, b - 1]
+                last[j, b] = last[j, b - 1]
+            least[b] = least[b - 1]
+            continue
+        least[b] = row[begin]
         for i in range(begin, end):
             least[b] = min(least[b], row[i])
         for j in range(codes.shape[0]):
@@ -288,6 +304,15 @@ def pack(rows, place, planted, width, live, least, first, last):
             for i in range(begin + 1, end):
                 first[j, b] = min(first[j, b], codes[j, i])
                 last[j, b] = max(last[j, b], codes[j, i])
+    for b in range(live.size):
+        shelf = b // WIDTH
+        fresh = b % WIDTH == 0
+        shelf_least[shelf] = least[b] if fresh else min(shelf_least[shelf], least[b])
+        for j in range(codes.shape[0]):
+            low = first[j, b]
+            high = last[j, b]
+            shelf_first[j, shelf] = low if fresh else min(shelf_first[j, shelf], low)
+            shelf_last[j, shelf] = high if fresh else max(shelf_last[j, shelf], high)
     return kept
 
 
@@ -295,29 +320,37 @@ def pack(rows, place, planted, width, live, least, first, last):
 def run(codes, counts, row, target, space, numbers, seed, out):
     """Build clusters until fewer than k records are left; return the number of pieces.
 
-    numbers: k, the width of a block, the penalty, and the number of classes.
+    numbers: k, the penalty, and the number of classes.
     """
-    k, width, penalty, classes = numbers
+    k = numbers[0]
+    penalty = numbers[1]
+    classes = numbers[2]
     columns, planted = codes.shape
     rows = (codes, row, counts, target)
     place = np.empty(planted, dtype=np.int64)
-    blocks_most = (planted + width - 1) // width
-    all_live = np.empty(blocks_most, dtype=np.int64)
-    least = np.empty(blocks_most, dtype=np.int64)
-    bound = np.zeros(blocks_most, dtype=np.int64)
-    part = np.zeros((columns, blocks_most), dtype=np.int64)
-    first = np.empty((columns, blocks_most), dtype=np.uint32)
-    last = np.empty((columns, blocks_most), dtype=np.uint32)
+    count = (planted + WIDTH * WIDTH - 1) // (WIDTH * WIDTH)
+    blocks = (
+        np.empty(count * WIDTH, dtype=np.int64),
+        np.empty(count * WIDTH, dtype=np.int64),
+        np.empty((columns, count * WIDTH), dtype=np.uint32),
+        np.empty((columns, count * WIDTH), dtype=np.uint32),
+    )
+    least = np.empty(count, dtype=np.int64)
+    first = np.empty((columns, count), dtype=np.uint32)
+    last = np.empty((columns, count), dtype=np.uint32)
     table = np.empty(offset(space, columns) + 1, dtype=np.int32)
-    key = np.empty(width, dtype=np.int64)
+    keys = (
+        np.empty(WIDTH, dtype=np.int64),
+        np.empty(WIDTH, dtype=np.int64),
+        np.empty(count, dtype=np.int64),
+    )
     inside = np.empty(planted, dtype=np.int64)
     low = seed.copy()
     high = seed.copy()
     histogram = np.zeros(max(classes, 1), dtype=np.int64)
     endless = np.iinfo(np.int64).max
-    planted = pack(rows, place, planted, width, all_live, least, first, last)
-    live = all_live[: (planted + width - 1) // width]
-    blocks = (live, least, bound, part, first, last)
+    planted = pack(rows, place, planted, blocks, least, first, last)
+    shelves = (least, first, last)
     rows_left = planted
     left = np.int64(0)
     for i in range(planted):
@@ -325,19 +358,18 @@ def run(codes, counts, row, target, space, numbers, seed, out):
     pieces = np.int64(0)
     label = np.int64(0)
     while left >= k:
-        if 2 * rows_left <= planted and planted > 4 * width:
-            planted = pack(rows, place, planted, width, live, least, first, last)
-            live = all_live[: (planted + width - 1) // width]
-            blocks = (live, least, bound, part, first, last)
+        if 2 * rows_left <= planted and planted > WIDTH * WIDTH:
+            planted = pack(rows, place, planted, blocks, least, first, last)
+            count = (planted + WIDTH * WIDTH - 1) // (WIDTH * WIDTH)
+            shelves = (least[:count], first, last)
         for j in range(columns):
             low[j] = seed[j]
             high[j] = seed[j]
             if space.column[j, KIND] == TABLE:
                 aim(space, table, j, low[j], high[j])
-            refresh(space, table, j, low[j], high[j], True, blocks)
         none = (endless, np.int64(0), endless, np.int64(1), np.int64(0), np.int64(0))
         at, found = search(
-            space, table, rows, blocks, none, width, low, high, True, endless, inside, key
+            space, table, rows, blocks, shelves, none, low, high, True, endless, inside, keys
         )
         for j in range(columns):
             seed[j] = codes[j, at]
@@ -354,10 +386,8 @@ def run(codes, counts, row, target, space, numbers, seed, out):
                 if low[j] < 0 or code < low[j] or code > high[j]:
                     high[j] = code if low[j] < 0 else max(high[j], code)
                     low[j] = code if low[j] < 0 else min(low[j], code)
-                    if size + amount < k:
-                        if space.column[j, KIND] == TABLE:
-                            aim(space, table, j, low[j], high[j])
-                        refresh(space, table, j, low[j], high[j], False, blocks)
+                    if size + amount < k and space.column[j, KIND] == TABLE:
+                        aim(space, table, j, low[j], high[j])
                 floor += cost(space, j, low[j], high[j])
             group = np.int64(0)
             if classes > 0:
@@ -366,18 +396,19 @@ def run(codes, counts, row, target, space, numbers, seed, out):
             size += amount
             name = row[at]
             rows_left -= counts[at] == amount
-            pieces = take(at, amount, label, width, rows, live, place, out, pieces)
+            pieces = take(at, amount, label, rows, blocks[0], place, out, pieces)
             if size >= k:
                 break
             floor *= size + 1
             best = (endless, at, endless, size + 1, major, penalty)
-            if counts[at] > 0 and row[at] == name:  # of equals, a copy of the last member comes first
+            if counts[at] > 0 and row[at] == name:
+                # Of equals, a copy of the last member comes first.
                 extra = penalty if classes > 0 and group != major else np.int64(0)
                 best = (floor + extra, at, np.int64(-1), size + 1, major, penalty)
             if classes > 0:
                 floor = endless
             at, found = search(
-                space, table, rows, blocks, best, width, low, high, False, floor, inside, key
+                space, table, rows, blocks, shelves, best, low, high, False, floor, inside, keys
             )
             if found > 1:
                 # Rows inside the box cost nothing: they are taken in the table's order, and
@@ -389,7 +420,7 @@ def run(codes, counts, row, target, space, numbers, seed, out):
                         break
                     size += counts[at]
                     rows_left -= 1
-                    pieces = take(at, counts[at], label, width, rows, live, place, out, pieces)
+                    pieces = take(at, counts[at], label, rows, blocks[0], place, out, pieces)
         left -= size
         label += 1
     for i in range(planted):

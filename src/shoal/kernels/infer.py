@@ -188,13 +188,15 @@ def evaluate(rows, sets, out):
             while shared < size - 1 and sets[i, shared] == sets[i - 1, shared]:
                 shared += 1
         for depth in range(shared, size - 1):
-            sums[depth + 1] = sums[depth]
+            for part in range(3):  # element by element: array assignment doubles compile time
+                sums[depth + 1, part] = sums[depth, part]
             groups[depth + 1] = refine(
                 rows, sets[i, depth], orders[depth], starts[depth], groups[depth],
                 tally, place, touched, orders[depth + 1], starts[depth + 1], sums[depth + 1],
             )  # fmt: skip
         last = size - 1
-        out[i] = sums[last]
+        for part in range(3):
+            out[i, part] = sums[last, part]
         count_last(
             rows, sets[i, last], orders[last], starts[last], groups[last], weight, touched, out[i]
         )

@@ -239,3 +239,55 @@ def boxes(codes, home, label, classes):
                 low[mine, j] = min(low[mine, j], codes[i, j])
                 high[mine, j] = max(high[mine, j], codes[i, j])
     return found, low, high
+
+
+@njit(cache=True, nogil=True)
+def raise_bounds(bounds, shape, node, scores, is_max):
+    """Raise the bound of every node at or below `node` to what its columns score together.
+
+    bounds: float64[nodes], the last column's level running fastest. scores: float64[columns,
+    levels]. is_max: a node scores its largest column, not the sum of its columns.
+    """
+    columns = shape.size
+    stride = np.ones(columns, dtype=np.int64)
+    for j in range(columns - 2, -1, -1):
+        stride[j] = stride[j + 1] * shape[j + 1]
+    level = np.zeros(columns, dtype=np.int64)
+    so_far = np.zeros(columns + 1)
+    place = 0
+    j = 0
+    while True:
+        for i in range(j, columns):  # columns from the left, as a node's own score adds them
+            mine = scores[i, level[i]]
+            so_far[i + 1] = max(so_far[i], mine) if is_max else so_far[i] + mine
+        if so_far[columns] > bounds[place]:
+            bounds[place] = so_far[columns]
+        j = columns - 1
+        while j >= 0 and level[j] == node[j]:
+            place -= level[j] * stride[j]
+            level[j] = 0
+            j -= 1
+        if j < 0:
+            return
+        level[j] += 1
+        place += stride[j]
+
+
+@njit(cache=True, nogil=True)
+def climb(bounds, shape, start):
+    """Return the way from node number `start` upwards, always to the lowest finite bound."""
+    path = [start]
+    place = start
+    while True:
+        best = -1
+        stride = 1
+        for j in range(shape.size - 1, -1, -1):
+            above = place + stride
+            if (place // stride) % shape[j] < shape[j] - 1 and bounds[above] < np.inf:
+                if best < 0 or bounds[above] <= bounds[best]:
+                    best = above
+            stride *= shape[j]
+        if best < 0:
+            return path
+        path.append(best)
+        place = best

@@ -26,7 +26,7 @@ from shoal.methods.adaptive.recommendation import (
     recommend_by,
 )
 from shoal.methods.adaptive.rows import BLANK, histogram, pairs_of, rows_of
-from shoal.methods.adaptive.steps import EMPTY_MARKS, undiverse_pairs, unify
+from shoal.methods.adaptive.steps import EMPTY_MARKS, diversify, undiverse_pairs, unify
 
 _FALSE = "\x00false"
 _ROW = "\x00row"
@@ -295,11 +295,16 @@ class _Opened:
     def recommend(self, k: int) -> Recommendation:
         rows = rows_of(self.counted.table)
         asked = self.choices
+        blanked = 0
+        if asked.techniques.sensitive_suppression:
+            empty = diversify(rows, self.diversity, blank=True).sensitive == BLANK
+            blanked = int(rows.counts @ empty.sum(axis=1))
         criteria = Criteria(
             quasi=len(self.schema.quasi),
             columns=len(self.batch.columns),
             diversity=max(self.diversity.values(), default=1),
             sensitive_suppression=asked.techniques.sensitive_suppression,
+            blanked=blanked,
             preference=preference_of(asked.preference),
             minimum_precision=asked.minimum_precision,
         )

@@ -54,17 +54,26 @@ def check_csv(path: Path, *, separator: str | None = None) -> CsvShape:
     where = str(path)
     try:
         with open_bytes(path) as file:
-            head = file.read(2**20)
-            if not head.strip():
-                raise InputError(where=where, problem="the file is empty")
-            columns, used = _header(head, where=where, separator=separator)
-            if head.startswith(b"\xef\xbb\xbf"):
-                head = head[3:]
-            state = _scan(_chunks(head, file), used, fields=len(columns), where=where)
+            return _check(file, where=where, separator=separator)
     except (EOFError, gzip.BadGzipFile):
         raise InputError(where=where, problem="the gzip file is damaged or cut off") from None
     except OSError as error:
         raise InputError(where=where, problem=reason(error)) from None
+
+
+def check_bytes(text: bytes, *, where: str, separator: str | None = None) -> CsvShape:
+    """Do the same for a file that is in memory."""
+    return _check(io.BytesIO(text), where=where, separator=separator)
+
+
+def _check(file: IO[bytes], *, where: str, separator: str | None) -> CsvShape:
+    head = file.read(2**20)
+    if not head.strip():
+        raise InputError(where=where, problem="the file is empty")
+    columns, used = _header(head, where=where, separator=separator)
+    if head.startswith(b"\xef\xbb\xbf"):
+        head = head[3:]
+    state = _scan(_chunks(head, file), used, fields=len(columns), where=where)
     return CsvShape(
         columns=columns,
         separator=used,

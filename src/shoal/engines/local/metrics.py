@@ -34,7 +34,7 @@ def measure_release(before: Source, after: Source, schema: Schema) -> dict[str, 
     if target is not None and target in after.columns and target not in quasi:
         columns.append(target)
     cells = after.collect(
-        after.scan(columns, coded=columns).group_by(columns).agg(pl.len().alias(_ROWS))
+        after.scan(columns, coded=columns).group_by(columns).agg(after.records.alias(_ROWS))
     )
     classes = cells.group_by(quasi).agg(pl.col(_ROWS).sum(), pl.col(_ROWS).max().alias("\x00top"))
     is_root = _all_root(classes, {d.name: d.root for d in table.domains})

@@ -32,13 +32,20 @@ class Source:
     path: Path | None = None
     frame: pl.LazyFrame | None = None
     shape: CsvShape | None = None
+    weight: str | None = None  # a column that says for how many records a row stands
+
+    @property
+    def records(self) -> pl.Expr:
+        """Return the expression that counts the records of a group."""
+        return pl.len() if self.weight is None else pl.col(self.weight).sum()
 
     def scan(self, columns: Collection[str], *, coded: Collection[str] = ()) -> pl.LazyFrame:
         """Return a lazy scan of some columns; `coded` text columns come dictionary-coded."""
         lazy = self._csv(coded) if self.shape is not None else self.frame
         if lazy is None:
             raise InputError(where=self.where, problem="there is nothing to scan")
-        lazy = lazy.select(list(columns))
+        weights = [] if self.weight is None else [self.weight]
+        lazy = lazy.select([*columns, *weights])
         if self.shape is not None:
             return lazy
         types = lazy.collect_schema()

@@ -49,7 +49,7 @@ def verify_source(source: Source, schema: Schema, models: Sequence[PrivacyModel]
         named = ", ".join(repr(name) for name in absent)
         raise InputError(where=source.where, problem=f"has no column {named}")
     lazy = source.scan(columns, coded=columns)
-    cells = source.collect(lazy.group_by(columns).agg(pl.len().alias(_ROWS)))
+    cells = source.collect(lazy.group_by(columns).agg(source.records.alias(_ROWS)))
     classes = cells.group_by(quasi).agg(pl.col(_ROWS).sum())
     if not classes.height:
         raise InputError(where=source.where, problem="the table has a header but no record")

@@ -8,12 +8,14 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from shoal.core.documents import reason
 from shoal.core.errors import OutputError, ShoalError
+from shoal.engines.local.recode import Part
 from shoal.engines.local.source import format_of
 
 
@@ -75,7 +77,7 @@ def write_text(out: str | Path, text: str, *, inputs: tuple[str | Path, ...] = (
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_parts(parts: Iterator[pl.DataFrame], path: Path, *, separator: str = ",") -> int:
+def write_parts(parts: Iterator[Part], path: Path, *, separator: str = ",") -> int:
     """Write frames behind each other into one file; return the number of records.
 
     Raises:
@@ -85,12 +87,12 @@ def write_parts(parts: Iterator[pl.DataFrame], path: Path, *, separator: str = "
     counted = _Counted(parts)
     if kind in ("csv", "csv.gz"):
         with gzip.open(path, "wb", 6) if kind == "csv.gz" else path.open("wb") as file:
-            for number, frame in enumerate(counted):
-                frame.write_csv(file, separator=separator, include_header=number == 0)
+            for number, part in enumerate(counted):
+                _write_csv(part, file, separator=separator, header=number == 0)
     elif kind == "jsonl":
         with path.open("wb") as file:
-            for frame in counted:
-                frame.write_ndjson(file)
+            for part in counted:
+                part.whole().write_ndjson(file)
     else:
         _sink(counted, path, kind)
     return counted.records
@@ -99,25 +101,41 @@ def write_parts(parts: Iterator[pl.DataFrame], path: Path, *, separator: str = "
 class _Counted:
     """Counts the records of the parts that pass."""
 
-    def __init__(self, parts: Iterator[pl.DataFrame]) -> None:
+    def __init__(self, parts: Iterator[Part]) -> None:
         self.parts = parts
         self.records = 0
 
-    def __iter__(self) -> Iterator[pl.DataFrame]:
-        for frame in self.parts:
-            self.records += frame.height
-            yield frame
+    def __iter__(self) -> Iterator[Part]:
+        for part in self.parts:
+            self.records += part.frame.height if part.counts is None else int(part.counts.sum())
+            yield part
+
+
+def _write_csv(part: Part, file: Any, *, separator: str, header: bool) -> None:
+    """Write a part; equal records are formatted once and their line repeated."""
+    if part.counts is None:
+        part.frame.write_csv(file, separator=separator, include_header=header)
+        return
+    text = part.frame.write_csv(separator=separator, include_header=header).encode()
+    lines = text.split(b"\n")
+    if len(lines) != part.frame.height + header + 1:  # a value holds a line break
+        part.whole().write_csv(file, separator=separator, include_header=header)
+        return
+    if header:
+        file.write(lines[0] + b"\n")
+    for line, times in zip(lines[header:-1], part.counts, strict=True):
+        file.write((line + b"\n") * int(times))
 
 
 def _sink(parts: _Counted, path: Path, kind: str) -> None:
     """Stream parts into one columnar file; only one part is in memory at a time."""
     ahead = iter(parts)
-    first = _plain(next(ahead))
+    first = _plain(next(ahead).whole())
 
     def frames(*_: object) -> Iterator[pl.DataFrame]:
         yield first
-        for frame in ahead:
-            yield _plain(frame)
+        for part in ahead:
+            yield _plain(part.whole())
 
     lazy = register_io_source(frames, schema=first.schema)
     if kind == "parquet":

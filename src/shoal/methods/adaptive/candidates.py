@@ -145,7 +145,7 @@ class Prediction:
 
 
 def predict(
-    candidate: Candidate, quasi: int, *, diversity: int = 1, columns: int = 0
+    candidate: Candidate, quasi: int, *, diversity: int = 1, columns: int = 0, blanked: int = 0
 ) -> Prediction:
     """Return the precision range and the largest data loss of a candidate.
 
@@ -160,12 +160,12 @@ def predict(
         diversity: what Equation 1 takes off: the diversity asked for where sensitive
             cells may be blanked, otherwise 1.
         columns: cells of a released record, for `bounds`; the quasi-identifiers if 0.
+        blanked: sensitive cells that sensitive suppression blanks, for `bounds`.
 
     Guarantee:
-        No technique loses more records than `data_loss` says. Unless columns are
-        introduced gradually, or a value is itself the label of a group of values, the
-        precision of the quasi-identifiers stays within `bounds`; so does the precision of
-        all cells where no sensitive cell is blanked.
+        No technique loses more records than `data_loss` says. The precision stays within
+        `bounds`, unless quasi-identifiers are introduced gradually or a value is itself
+        the label of a group of values.
 
     Example:
         >>> half = Candidate(k=5, xk=3, records_k=28543, records_xk=725, added=325, suppressed=732)
@@ -182,21 +182,24 @@ def predict(
         low=max(floor(lowest + Fraction(1, 2)), 0),
         high=ceil(100 * candidate.share),
         data_loss=ceil(lost),
-        bounds=_bounds(candidate, quasi, columns=max(columns, quasi)),
+        bounds=_bounds(candidate, columns or quasi, blanked=blanked),
     )
 
 
-def _bounds(candidate: Candidate, quasi: int, *, columns: int) -> tuple[float, float]:
+def _bounds(candidate: Candidate, columns: int, *, blanked: int) -> tuple[float, float]:
     saved = candidate.suppressed - candidate.undiverse
-    worst = max(1 - Fraction(3, 2 * quasi), Fraction(0))
+    empty = Fraction(blanked, columns)
+    worst = max(1 - Fraction(3, 2 * columns), Fraction(0))
     best = 1 - Fraction(1, 2 * columns)
     # Both ends are ratios of straight lines in r, so they are extreme at r = 0 or r = saved.
-    lows, highs = [candidate.share], [candidate.share]
+    lows, highs = [], [candidate.share]
+    if candidate.total:
+        lows.append((candidate.originals - empty) / candidate.total)
     if saved:
         filled = Fraction(saved * candidate.k, candidate.xk)
-        lows.append((candidate.originals + saved * worst) / (candidate.total + filled))
+        lows.append((candidate.originals + saved * worst - empty) / (candidate.total + filled))
         highs.append((candidate.originals + saved * best) / (candidate.total + saved))
-    return float(100 * min(lows)), float(100 * max(highs))
+    return max(float(100 * min(lows, default=Fraction(0))), 0.0), float(100 * max(highs))
 
 
 def candidates_of(

@@ -95,6 +95,14 @@ class Outcome:
         return self.prediction.low <= self.precision <= self.prediction.high
 
     @property
+    def is_in_bounds(self) -> bool | None:
+        """Say whether the precision lies in the predicted bounds."""
+        if self.prediction is None:
+            return None
+        low, high = self.prediction.bounds
+        return low - 1e-9 <= self.precision <= high + 1e-9  # both are rounded
+
+    @property
     def is_within_loss(self) -> bool | None:
         """Say whether the data loss stays within the predicted one."""
         if self.prediction is None:
@@ -140,6 +148,7 @@ class Outcome:
             "precision_bounds": list(self.prediction.bounds),
             "max_data_loss": self.prediction.data_loss,
             "precision_in_range": self.is_in_range,
+            "precision_in_bounds": self.is_in_bounds,
             "data_loss_within": self.is_within_loss,
         }
 

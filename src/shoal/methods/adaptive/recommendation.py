@@ -38,6 +38,7 @@ class Criteria:
         diversity: the largest l asked of a sensitive column; 1 asks for nothing.
         sensitive_suppression: blank sensitive cells instead of removing the records of
             pairs that are not diverse.
+        blanked: how many cells that would blank.
         preference: counts double in the ranking and breaks ties.
         minimum_precision: in percent; fractions below it are passed over.
     """
@@ -46,6 +47,7 @@ class Criteria:
     columns: int = 0
     diversity: int = 1
     sensitive_suppression: bool = False
+    blanked: int = 0
     preference: Preference = Preference.NONE
     minimum_precision: float | None = None
 
@@ -108,6 +110,7 @@ class Recommendation:
             self.criteria.quasi,
             diversity=self.criteria.deduction,
             columns=self.criteria.columns,
+            blanked=self.criteria.blanked,
         )
 
     def to_document(self) -> dict[str, Any]:
@@ -210,7 +213,9 @@ class Recommendation:
         expected = self.prediction()
         lines = [
             f"Expect a precision between {expected.low} % and {expected.high} % and a data loss of "
-            f"at most {expected.data_loss} % of the records, whatever techniques are used."
+            f"at most {expected.data_loss} % of the records, whatever techniques are used.",
+            f"The range is a rule of thumb; no technique leads out of {expected.bounds[0]:.2f} … "
+            f"{expected.bounds[1]:.2f} %.",
         ]
         if self.recommended.added:
             lines.append(

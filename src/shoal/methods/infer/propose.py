@@ -148,5 +148,7 @@ def _yaml(value: object) -> str:
     if isinstance(value, str):
         plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", value)
         words = ("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "na")
-        return value if plain and value.lower() not in words else json.dumps(value, ensure_ascii=False)
+        if plain and value.lower() not in words:
+            return value
+        return json.dumps(value, ensure_ascii=not value.isprintable())
     return json.dumps(value)

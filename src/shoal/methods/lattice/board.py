@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 
 import numpy as np
+from numpy.typing import NDArray
 
+from shoal.kernels import lattice as kernel
 from shoal.methods.lattice.measures import Floats, Measure, Tally
 from shoal.methods.lattice.space import Lattice, Node
 
@@ -73,46 +74,53 @@ class Board(Findings):
     """Findings with a lower bound for every node.
 
     Attributes:
-        bounds: float64[levels of column 0, levels of column 1, …]; infinite where a node
-            was counted or cannot be a solution.
+        bounds: float64[nodes], the last column's level running fastest; infinite where a
+            node was counted or cannot be a solution.
     """
 
     def __init__(self, lattice: Lattice, measure: Measure, *, budget: int) -> None:
         super().__init__(lattice, measure, budget)
-        self.bounds: Floats = _outer(measure, measure.floors())
+        self.shape: NDArray[np.int64] = np.array(lattice.shape, dtype=np.int64)
+        self.bounds: Floats = np.full(lattice.size, -math.inf)
+        self._grid = self.bounds.reshape(lattice.shape)
+        self._raise(lattice.top, measure.floors())
+
+    def _raise(self, node: Node, scores: Floats) -> None:
+        top = np.array(node, dtype=np.int64)
+        kernel.raise_bounds(self.bounds, self.shape, top, scores, self.measure.takes_max)
 
     def learn(self, tally: Tally) -> bool:
         """Take in a tally and what it says about finer and coarser nodes."""
         is_solution = super().learn(tally)
-        below = tuple([slice(level + 1) for level in tally.node])
-        if tally.least > self.budget:
-            self.bounds[below] = math.inf
-        else:
-            finer = self.measure.finer(tally)
-            if isinstance(finer, list):
-                finer = _outer(self.measure, finer)
-            if not isinstance(finer, float) or finer > -math.inf:
-                np.maximum(self.bounds[below], finer, out=self.bounds[below])
+        finer = math.inf if tally.least > self.budget else self.measure.finer(tally)
+        if not isinstance(finer, float):
+            self._raise(tally.node, finer)
+        elif finer > -math.inf:
+            below = self._grid[tuple([slice(level + 1) for level in tally.node])]
+            np.maximum(below, finer, out=below)
         coarser = self.measure.coarser(tally)
         if coarser > -math.inf:
-            above = tuple([slice(level, None) for level in tally.node])
-            np.maximum(self.bounds[above], coarser, out=self.bounds[above])
-        self.bounds[tally.node] = math.inf
+            above = self._grid[tuple([slice(level, None) for level in tally.node])]
+            np.maximum(above, coarser, out=above)
+        self._grid[tally.node] = math.inf
         return is_solution
 
-    def is_open(self, node: Node) -> bool:
+    def node(self, place: int) -> Node:
+        """Return the node with a number."""
+        levels = []
+        for size in reversed(self.lattice.shape):
+            place, level = divmod(place, size)
+            levels.append(level)
+        return tuple(reversed(levels))
+
+    def is_open(self, place: int) -> bool:
         """Say whether a node might still beat the best one."""
-        return bool(self.bounds[node] < self.best)
+        return bool(self.bounds[place] < self.best)
 
     def finish(self) -> None:
         """Declare the search complete: no open node is left."""
         self.proven = True
         self.bound = self.best
-
-
-def _outer(measure: Measure, parts: Sequence[Floats]) -> Floats:
-    """Join per-column scores to the scores of all nodes, column by column from the left."""
-    return reduce(lambda left, right: measure.joins.outer(left, right), parts)
 
 
 def drive(search: Search, findings: Findings, *, answer: Answer) -> None:

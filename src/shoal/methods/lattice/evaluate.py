@@ -6,8 +6,10 @@ finer, not from the table; nodes are kept as long as memory allows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +31,11 @@ class _Answer(NamedTuple):
     label: NDArray[np.uint32]
     classes: Classes
     fails: NDArray[np.uint8]
+    widths: NDArray[np.int64]  # where the codes of each block begin
+
+
+def _ends(sizes: Sequence[int]) -> NDArray[np.int64]:
+    return np.array([0, *accumulate(sizes)], dtype=np.int64)
 
 
 class Evaluator:
@@ -47,7 +54,7 @@ class Evaluator:
         self._promise = promise_of(pledge.models, space.table)
         self._need = pledge.need(self._promise)
         self._measure: Measure | None = None
-        self._steps: dict[tuple[int, Node, Node], NDArray[np.uint32]] = {}
+        self._steps: dict[tuple[int, Node, Node], tuple[NDArray[np.uint32], int]] = {}
         self._costs: dict[tuple[int, Node], NDArray[np.int64]] = {}
         self.work = 0  # classes read so far: what a search has cost, on any machine
         base = self._pack()
@@ -137,16 +144,21 @@ class Evaluator:
 
     def _count(self, node: Node, source: int, *, whole: bool = False) -> _Answer:
         old, low = self._kept[source], self._nodes[source]
-        tables = [self._step(b, low, node) for b in range(len(self.space.blocks))]
-        start = np.array([0, *np.cumsum([len(table) for table in tables])])
-        width = np.array([self._width(b, node) for b in range(len(tables))])
+        steps = [self._step(b, low, node) for b in range(len(self.space.blocks))]
+        start = _ends([len(table) for table, _ in steps])
         most = self.space.table.records if whole else self.pledge.most
         label, codes, sizes = kernel.regroup(
-            old.codes, old.counts, np.concatenate(tables), start, width, most
+            old.codes,
+            old.counts,
+            np.concatenate([table for table, _ in steps]),
+            start,
+            np.array([width for _, width in steps]),
+            most,
         )
+        widths = _ends([width for _, width in steps])
         rest = old[2:]
         if not self._promise.kind.size:
-            fails = np.where(sizes < self._promise.k, np.uint8(2), np.uint8(0))
+            fails = np.multiply(sizes < self._promise.k, 2, dtype=np.uint8)
         elif sizes.size:
             budget = self.space.table.records if whole else self.pledge.budget
             fails, *rest = kernel.judge_spread(
@@ -154,21 +166,17 @@ class Evaluator:
             )
         else:
             fails = np.zeros(0, dtype=np.uint8)
-        return _Answer(label, Classes(codes, sizes, *rest), fails)
+        return _Answer(label, Classes(codes, sizes, *rest), fails, widths)
 
-    def _step(self, b: int, low: Node, high: Node) -> NDArray[np.uint32]:
+    def _step(self, b: int, low: Node, high: Node) -> tuple[NDArray[np.uint32], int]:
+        """Return what a block's codes become between two nodes, and how many there can be."""
         block = self.space.blocks[b]
         key = (b, low[block.start : block.stop], high[block.start : block.stop])
-        table = self._steps.get(key)
-        if table is None:
-            table = self._steps[key] = self.space.step(block, low, high)
-        return table
-
-    def _width(self, b: int, node: Node) -> int:
-        width = 1
-        for card in self.space.cards(self.space.blocks[b], node):
-            width *= card
-        return width
+        found = self._steps.get(key)
+        if found is None:
+            width = math.prod(self.space.cards(block, high))
+            found = self._steps[key] = (self.space.step(block, low, high), width)
+        return found
 
     def _keep(self, node: Node, classes: Classes, *, floor: float) -> None:
         """Keep a node's classes where later nodes gain from them.
@@ -206,9 +214,8 @@ class Evaluator:
         budget, classes = self.pledge.budget, answer.classes
         if not classes.counts.size:  # grouping stopped: too many classes for this budget
             return Tally(node=node, suppressed=budget + 1, least=budget + 1)
-        widths = [self._width(b, node) for b in range(len(self.space.blocks))]
-        start = np.array([0, *np.cumsum(widths)])
         measure = self._measure
+        start = answer.widths
         tally, logs, failed = kernel.sum_up(
             classes.codes, classes.counts, answer.fails, start, budget,
             measure is not None and measure.with_logs,
@@ -226,12 +233,13 @@ class Evaluator:
             published_logs=float(logs[1]),
         )
         if failed.size and suppressed and measure is not None:
-            parts = [failed[:, start[b] : start[b + 1]] for b in range(len(widths))]
+            parts = [failed[:, a:b] for a, b in pairwise(start.tolist())]
             if measure.by_code:
                 found.lost = self._by_code(node, parts)
             else:
-                paid = [part @ self._cost(b, node) for b, part in enumerate(parts)]
-                found.paid, found.least_paid = np.concatenate(paid, axis=1).tolist()
+                found.paid = np.concatenate(
+                    [part @ self._cost(b, node) for b, part in enumerate(parts)], axis=1
+                )
         return found
 
     def _cost(self, b: int, node: Node) -> NDArray[np.int64]:

@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
+from shoal.kernels import lattice as kernel
 from shoal.methods.lattice.board import Board, Search
-from shoal.methods.lattice.measures import Tally
-from shoal.methods.lattice.space import Node
 
 
 def flash(board: Board) -> Search:
@@ -23,16 +22,17 @@ def flash(board: Board) -> Search:
     Guarantee:
         When it ends, the best solution is the best of the whole lattice.
     """
+    first = True
     while True:
-        start = _most_promising(board)
-        if start is None:
+        start = _lowest(board) if first else _highest(board)
+        if start < 0:
             break
-        path = _path(board, start)
+        first = not first
+        path = kernel.climb(board.bounds, board.shape, start)
         low, high = 0, len(path) - 1
         while low <= high:
             middle = (low + high) // 2
-            tally = (yield (path[middle],))[0]
-            del tally
+            yield (board.node(path[middle]),)
             if board.is_open(start):
                 high = middle - 1
             else:
@@ -40,36 +40,14 @@ def flash(board: Board) -> Search:
     board.finish()
 
 
-def best_first(board: Board) -> Search:
-    """Count nodes in the order of their bounds until no bound is below the best loss.
-
-    Where much may be suppressed, nearly every node is a solution, and the paths of `flash`
-    only delay the good ones.
-    """
-    while True:
-        start = _most_promising(board)
-        if start is None:
-            break
-        yield (start,)
-    board.finish()
-
-
-def _most_promising(board: Board) -> Node | None:
+def _lowest(board: Board) -> int:
     place = int(board.bounds.argmin())
-    if not board.bounds.flat[place] < board.best:
-        return None
-    return tuple(int(level) for level in np.unravel_index(place, board.lattice.shape))
+    return place if board.is_open(place) else -1
 
 
-def _path(board: Board, start: Node) -> list[Node]:
-    """Climb from a node to the top, always to the open neighbour with the lowest bound."""
-    path = [start]
-    while True:
-        steps = [(board.bounds[node], node) for node in board.lattice.coarser(path[-1])]
-        bound, node = min(steps, default=(math.inf, start))
-        if not bound < board.best:
-            return path
-        path.append(node)
-
-
-__all__ = ["Tally", "best_first", "flash"]
+def _highest(board: Board) -> int:
+    """Return the open node with the highest bound: ruling it out rules out the most."""
+    if board.best == math.inf:
+        return _lowest(board)
+    place = int(np.where(board.bounds < board.best, board.bounds, -math.inf).argmax())
+    return place if board.is_open(place) else -1

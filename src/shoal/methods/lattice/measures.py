@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -41,7 +41,8 @@ class Tally:
             -1 where counting stopped before they were known).
         squares, published_squares: the sums of their squared sizes.
         logs, published_logs: the sums of n·log2(n), where the measure asks for them.
-        paid, least_paid: per column, what suppressed records would have cost.
+        paid: int64[2, columns], what suppressed records would have cost; row 1: those
+            of `least`.
         lost: per column int64[2, codes], suppressed records by generalized value; row 1
             holds those of `least`. Only for measures that ask for it (`by_code`).
     """
@@ -55,8 +56,7 @@ class Tally:
     published_squares: int = 0
     logs: float = 0.0
     published_logs: float = 0.0
-    paid: Sequence[int] = ()
-    least_paid: Sequence[int] = ()
+    paid: NDArray[np.int64] = field(default_factory=lambda: np.zeros((2, 0), dtype=np.int64))
     lost: Sequence[NDArray[np.int64]] = ()
 
 
@@ -64,7 +64,7 @@ class Measure(ABC):
     """One way to say how much a node loses; the smaller the score the better."""
 
     name: str
-    joins: np.ufunc = np.add  # how the scores of columns make the score of a node
+    takes_max: bool = False  # a node scores its worst column, not the sum of its columns
     with_logs: bool = False  # whether the tally needs n·log2(n)
     by_code: bool = False  # whether it needs suppressed records by generalized value
 
@@ -73,8 +73,8 @@ class Measure(ABC):
         """Return what a record pays for each code of a column at a level."""
 
     @abstractmethod
-    def floors(self) -> list[Floats]:
-        """Return per column and level the score that generalization alone costs."""
+    def floors(self) -> Floats:
+        """Return float64[columns, levels]: the score that generalization alone costs."""
 
     @abstractmethod
     def score(self, tally: Tally) -> float:
@@ -84,8 +84,8 @@ class Measure(ABC):
         """Return the score as people read it."""
         return score
 
-    def finer(self, tally: Tally) -> list[Floats] | float:
-        """Bound the score of all finer nodes: per column and level, or as one number."""
+    def finer(self, tally: Tally) -> Floats | float:
+        """Bound the score of all finer nodes: float64[columns, levels], or one number."""
         return -math.inf
 
     def coarser(self, tally: Tally) -> float:
@@ -113,58 +113,55 @@ class ColumnMeasure(Measure):
         suppression_counts: bool = True,
     ) -> None:
         self.name = name
-        self._costs, self._base, self._full, self._scale = costs, base, full, scale
+        self._costs = costs
+        self._full, self._scale = np.array(full, dtype=np.int64), np.array(scale)
         self._counts = suppression_counts
         self._aggregate = aggregate
-        share = [weight / sum(weights) for weight in weights]
+        self.takes_max = aggregate == "max"
+        share = np.array(weights) / sum(weights)
         if aggregate == "sum":
-            share = [len(weights) * part for part in share]
+            share *= len(weights)
         if aggregate == "max":
-            share = [weight / max(weights) for weight in weights]
-            self.joins = np.maximum
-        self._share = share
-        self._floors = [self._shape(j, xs) for j, xs in enumerate(base)]
+            share = np.array(weights) / max(weights)
+        self._share = share[:, None]
+        # Short ladders repeat their last level, so that all fit one matrix.
+        deepest = max(len(part) for part in base)
+        self._base = np.array([np.pad(part, (0, deepest - len(part)), "edge") for part in base])
+        self._columns = np.arange(len(base))
+        self._floors = self._shape(self._base)
 
-    def _shape(self, column: int, xs: Floats) -> Floats:
+    def _shape(self, xs: Floats) -> Floats:
         part = np.log1p(xs) if self._aggregate == "geometric" else xs
-        return np.asarray(part * self._share[column], dtype=np.float64)
+        return np.asarray(part * self._share, dtype=np.float64)
 
     def cost(self, column: int, level: int) -> NDArray[np.int64]:
         """Return what a record pays for each code of a column at a level."""
         return self._costs[column][level]
 
-    def floors(self) -> list[Floats]:
-        """Return per column and level the score that generalization alone costs."""
+    def floors(self) -> Floats:
+        """Return float64[columns, levels]: the score that generalization alone costs."""
         return self._floors
 
-    def extra(self, tally: Tally, *, least: bool) -> list[float]:
-        """Return per column what suppressed records pay on top, already scaled."""
-        if not self._counts or not tally.paid:
-            return [0.0] * len(self._base)
+    def extra(self, tally: Tally, *, least: bool) -> Floats:
+        """Return float64[columns, 1]: what suppressed records pay on top, already scaled."""
         records = tally.least if least else tally.suppressed
-        paid = tally.least_paid if least else tally.paid
-        return [
-            (records * full - cost) * scale
-            for full, cost, scale in zip(self._full, paid, self._scale, strict=True)
-        ]
+        paid = tally.paid[int(least)]
+        return ((records * self._full - paid) * self._scale)[:, None]
 
     def score(self, tally: Tally) -> float:
         """Return the score of a node."""
-        if not tally.suppressed:
-            parts = [floor[level] for floor, level in zip(self._floors, tally.node, strict=True)]
+        if tally.suppressed and self._counts:
+            x = self._base[self._columns, tally.node][:, None]
+            parts = self._shape(x + self.extra(tally, least=False)).ravel().tolist()
         else:
-            parts = []
-            for j, extra in enumerate(self.extra(tally, least=False)):
-                x = self._base[j][tally.node[j]] + extra
-                x = math.log1p(x) if self._aggregate == "geometric" else x
-                parts.append(x * self._share[j])
-        return float(max(parts) if self._aggregate == "max" else sum(parts))
+            parts = self._floors[self._columns, tally.node].tolist()
+        return float(max(parts) if self.takes_max else sum(parts))
 
     def value(self, score: float) -> float:
         """Return the score as people read it."""
         return math.expm1(score) if self._aggregate == "geometric" else score
 
-    def finer(self, tally: Tally) -> list[Floats] | float:
+    def finer(self, tally: Tally) -> Floats | float:
         """Bound all finer nodes by what the records pay that they must suppress as well.
 
         They pay in full there, and what they would have paid at a finer level is at
@@ -172,10 +169,7 @@ class ColumnMeasure(Measure):
         """
         if not tally.least or not self._counts:
             return -math.inf
-        return [
-            self._shape(j, self._base[j][: tally.node[j] + 1] + extra)
-            for j, extra in enumerate(self.extra(tally, least=True))
-        ]
+        return self._shape(self._base + self.extra(tally, least=True))
 
 
 class EntropyMeasure(ColumnMeasure):
@@ -183,13 +177,13 @@ class EntropyMeasure(ColumnMeasure):
 
     by_code = True
 
-    def extra(self, tally: Tally, *, least: bool) -> list[float]:
+    def extra(self, tally: Tally, *, least: bool) -> Floats:
         """Return F·H of the suppressed records' values, column by column.
 
         F·H never falls when records are added or values become finer, so it bounds
         every finer node too.
         """
-        return [_spread(counts[int(least)]) for counts in tally.lost]
+        return np.array([[_spread(counts[int(least)])] for counts in tally.lost])
 
 
 def _spread(counts: NDArray[np.int64]) -> float:
@@ -214,9 +208,10 @@ class ClassMeasure(Measure):
         """Return zeros: no column pays."""
         return np.zeros(len(self._space.ladders[column].nodes[level]), dtype=np.int64)
 
-    def floors(self) -> list[Floats]:
+    def floors(self) -> Floats:
         """Return zeros: levels alone say nothing."""
-        return [np.zeros(ladder.levels) for ladder in self._space.ladders]
+        deepest = max(ladder.levels for ladder in self._space.ladders)
+        return np.zeros((len(self._space.ladders), deepest))
 
     def score(self, tally: Tally) -> float:
         """Return the score of a node."""

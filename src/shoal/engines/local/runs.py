@@ -1,0 +1,85 @@
+"""Reading a sorted CSV file run by run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from shoal.core.documents import reason
+from shoal.core.errors import InputError
+from shoal.engines.local.csv_check import CHUNK, check_bytes, open_bytes
+from shoal.engines.local.source import Source
+from shoal.kernels.csv_runs import find_runs
+
+WEIGHT = "\x00weight"
+
+
+def open_release(path: Path, *, separator: str | None) -> Source | None:
+    """Open a CSV file as its distinct neighbouring lines and how often each stands there.
+
+    Returns:
+        None if the file is no CSV file, or its lines do not come in runs.
+    """
+    if not path.name.lower().endswith((".csv", ".csv.gz", ".tsv", ".txt")) or not path.is_file():
+        return None
+    try:
+        with open_bytes(path) as file:
+            found = _compact(_whole_lines(file))
+    except OSError as error:
+        raise InputError(where=str(path), problem=reason(error)) from None
+    if found is None:
+        return None
+    text, counts = found
+    shape = check_bytes(text, where=str(path), separator=separator)
+    types = dict.fromkeys(shape.columns, pl.String)
+    frame = pl.read_csv(text, separator=shape.separator, schema=types)
+    weights = pl.Series(WEIGHT, counts[1 : 1 + frame.height])
+    return Source(
+        where=str(path),
+        columns=shape.columns,
+        format="csv",
+        separator=shape.separator,
+        frame=frame.with_columns(weights).lazy(),
+        weight=WEIGHT,
+    )
+
+
+def _whole_lines(file: object) -> Iterator[bytes]:
+    """Yield the file in pieces that end with a line."""
+    rest = b""
+    while chunk := file.read(CHUNK):  # type: ignore[attr-defined]
+        cut = chunk.rfind(b"\n") + 1
+        if not cut:
+            rest += chunk
+            continue
+        yield rest + chunk[:cut]
+        rest = chunk[cut:]
+    if rest:
+        yield rest + b"\n"
+
+
+def _compact(
+    chunks: Iterator[bytes],
+) -> tuple[bytes, np.ndarray[tuple[int], np.dtype[np.int64]]] | None:
+    lines: list[bytes] = []
+    counts: list[int] = []
+    for chunk in chunks:
+        view = np.frombuffer(chunk, dtype=np.uint8)
+        most = chunk.count(b"\n")
+        start, length, count = (np.empty(most, dtype=np.int64) for _ in range(3))
+        runs = find_runs(view, start, length, count)
+        if runs < 0 or (most > 1000 and 2 * runs > most):
+            return None
+        for begin, size, times in zip(start[:runs], length[:runs], count[:runs], strict=True):
+            line = chunk[begin : begin + size]
+            if lines and len(lines) > 1 and line == lines[-1]:
+                counts[-1] += int(times)
+            else:
+                lines.append(line)
+                counts.append(int(times))
+    if not lines or counts[0] != 1:  # a header that stands twice is not for us to read
+        return None
+    return b"\n".join(lines) + b"\n", np.array(counts, dtype=np.int64)

@@ -1,0 +1,181 @@
+"""Presets: rules of a law, as steps a table goes through and the schema that fits afterwards.
+
+HIPAA Safe Harbor (45 CFR 164.514(b)(2)) asks for fixed steps, not for a search: 18 classes
+of identifiers go, dates become years, ages over 89 become one group, and of a zip code
+three digits stay where more than 20,000 people live behind them. A search may start from a
+finer value, so the steps are taken first, on the table itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from typing import Any
+
+from shoal.core.errors import MethodError
+from shoal.core.schema import Kind, Role
+from shoal.methods.infer.column import ColumnFacts
+from shoal.methods.infer.propose import schema_document
+from shoal.methods.infer.roles import Verdict, is_band
+
+PRESETS = ("hipaa-safe-harbor",)
+
+ZIP_LISTS: Mapping[str, tuple[str, ...]] = {
+    "Census 2000, guidance of the Department of Health of 2012-11-26": (
+        "036", "059", "063", "102", "203", "556", "692", "790", "821", "823", "830", "831", "878",
+        "879", "884", "890", "893",
+    ),
+    "Census 2010": (
+        "036", "059", "102", "203", "205", "369", "556", "692", "821", "823", "878", "879", "884",
+        "893",
+    ),
+}  # fmt: skip
+"""Three-digit zip areas with 20,000 people or fewer, by census. The newest data count: look for
+a newer list before you rely on this one."""
+
+SMALL_ZIPS = tuple(sorted({area for areas in ZIP_LISTS.values() for area in areas}))
+OLDEST = 89
+
+
+class Step(StrEnum):
+    """What happens to a column before any search."""
+
+    REMOVE = "remove"
+    TOP_AGE = "top-age"  # over 89 becomes 90+
+    YEAR = "year"
+    BIRTH_YEAR = "birth-year"  # and the years of people over 89 become one
+    ZIP3 = "zip3"  # three digits, or 000
+    KEEP = "keep"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """The step of one column, with what it needs to read the values."""
+
+    column: str
+    step: Step
+    date_format: str | None = None
+    hipaa: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    """Steps for every column, and the schema of the table that comes out of them.
+
+    Attributes:
+        as_of: the day that decides who is over 89 when only a birth date is known.
+        notices: what a person must still do; the law asks for more than steps.
+    """
+
+    name: str
+    rules: tuple[Rule, ...]
+    as_of: date
+    schema: Mapping[str, Any]
+    notices: tuple[str, ...]
+
+
+def apply_preset(
+    name: str,
+    columns: Sequence[ColumnFacts],
+    verdicts: Mapping[str, Verdict],
+    *,
+    as_of: date | None = None,
+) -> Preset:
+    """Turn verdicts into the steps and the schema of a preset.
+
+    Raises:
+        MethodError: there is no such preset.
+    """
+    if name not in PRESETS:
+        raise MethodError(problem=f"--preset {name}: no such preset; there are {', '.join(PRESETS)}")
+    day = as_of or date.today()
+    rules = tuple(_rule(column, verdicts[column.name]) for column in columns)
+    document = schema_document(columns, verdicts)
+    entries: dict[str, Any] = {}
+    for rule in rules:
+        entry = dict(document["columns"][rule.column])
+        entries[rule.column] = {**entry, **_entry(rule, day)}
+        if rule.step is Step.REMOVE:
+            entries[rule.column] = {"role": str(Role.IDENTIFYING)}
+    kept = {"columns": entries}
+    kept["privacy"] = [
+        model
+        for model in document["privacy"]
+        if entries.get(model.get("column", ""), {"role": "sensitive"})["role"] == "sensitive"
+    ]
+    notices = (
+        "Safe Harbor also asks that nobody who releases the table knows a way to re-identify.",
+        f"zip areas with few people: lists of {len(ZIP_LISTS)} censuses, the newest of 2010; "
+        "check for newer data.",
+        f"birth years are judged by the age on {day.isoformat()}.",
+    )
+    return Preset(
+        name=name, rules=rules, as_of=day, schema={**document, **kept}, notices=notices
+    )
+
+
+def _rule(column: ColumnFacts, verdict: Verdict) -> Rule:
+    return Rule(
+        column=column.name,
+        step=_step(column, verdict),
+        date_format=verdict.date_format,
+        hipaa=verdict.hipaa,
+    )
+
+
+def _step(column: ColumnFacts, verdict: Verdict) -> Step:
+    if verdict.role is Role.IDENTIFYING or verdict.free_text:
+        return Step.REMOVE
+    is_date = verdict.kind is Kind.DATE or verdict.date_format is not None
+    if verdict.concept == "birth":
+        year = verdict.kind is Kind.NUMERIC  # a year of birth
+        return Step.BIRTH_YEAR if is_date or year else Step.REMOVE
+    if is_date:
+        return Step.YEAR
+    if verdict.concept == "death":
+        return Step.KEEP if verdict.kind is Kind.NUMERIC else Step.REMOVE
+    if verdict.concept == "age":
+        if verdict.kind is Kind.NUMERIC:
+            return Step.TOP_AGE
+        return Step.KEEP if is_band(column) else Step.REMOVE
+    if verdict.concept == "zip":
+        return Step.ZIP3
+    # Everything smaller than a state goes; a column called "state" has no HIPAA letter.
+    return Step.REMOVE if verdict.hipaa == "B" else Step.KEEP
+
+
+def _entry(rule: Rule, day: date) -> dict[str, Any]:
+    """Return what the schema says of a column after its step."""
+    if rule.step is Step.TOP_AGE:
+        ages = [*map(str, range(OLDEST + 1)), f"{OLDEST + 1}+"]
+        return {
+            "kind": "ordinal",
+            "order": ages,
+            "hierarchy": {"order": {"groups": [5, 10, 30], "order": ages}},
+        }
+    if rule.step is Step.BIRTH_YEAR:
+        years = birth_years(day)
+        return {
+            "kind": "ordinal",
+            "order": years,
+            "hierarchy": {"order": {"groups": [5, 10, 20], "order": years}},
+        }
+    if rule.step is Step.YEAR:
+        return {"kind": "numeric", "hierarchy": {"intervals": {"width": [5, 10, 20]}}}
+    if rule.step is Step.ZIP3:
+        return {"kind": "categorical", "hierarchy": {"mask": {"length": 3}}}
+    return {}
+
+
+def birth_years(day: date) -> list[str]:
+    """Return the birth years that may stand, with one label for everybody over 89.
+
+    Example:
+        >>> birth_years(date(2024, 6, 30))[:2]
+        ['<=1934', '1935']
+    """
+    # Who is born in 1934 turns 90 in 2024, some of them before the day: all are joined.
+    last = day.year - OLDEST - 1
+    return [f"<={last}", *(str(year) for year in range(last + 1, day.year + 1))]
