@@ -71,16 +71,25 @@ def grow(
     if k < 1 or not 0 <= first < rows or len(order) != rows:
         raise KernelInputError(problem="k, the first row or the order is outside its range")
     groups = np.zeros(0, dtype=np.int32) if target is None else target[order].astype(np.int32)
+    # Short columns first; their codes are written with the place of their column in the
+    # table of the current cluster already added.
+    turn = np.argsort(space.column[:, KIND] != TABLE, kind="stable")
+    facts = space.column[turn]
+    short = int((facts[:, KIND] == TABLE).sum())
+    base = np.zeros(len(turn), dtype=np.int64)
+    base[1:short] = np.cumsum(facts[: max(short - 1, 0), SIZE])
+    cells = (codes[:, turn] + base).astype(np.uint32)
     most = rows + int(counts.sum()) // (k if target is None else 1) + 1
     out = np.empty((3, most), dtype=np.int64)
     pieces = run(
-        np.ascontiguousarray(codes[order].T.astype(np.uint32)),
+        cells[order].ravel(),
         counts[order],
         order.astype(np.int64),
         groups,
-        space,
-        np.array([k, penalty, 0 if target is None else int(target.max()) + 1]),
-        codes[first].astype(np.int64),
+        Space(facts, space.flat, space.log),
+        base,
+        np.array([k, penalty, 0 if target is None else int(target.max()) + 1, short]),
+        cells[first].astype(np.int64),
         out,
     )
     row, label, count = out[:, :pieces]
@@ -106,84 +115,54 @@ def cost(space, j, low, high):
 
 
 @njit(cache=True, nogil=True)
-def aim(space, table, j, low, high):
+def aim(space, table, j, base, low, high):
     """Write the loss of low … high joined with each code of a short column."""
     size = space.column[j, SIZE]
     start = space.column[j, START]
-    base = np.uint64(offset(space, j))
-    for code in range(low):
-        table[base + np.uint64(code)] = space.flat[start + code * size + high]
+    low -= base
+    high -= base
     inner = space.flat[start + low * size + high]
-    for code in range(low, high + 1):
-        table[base + np.uint64(code)] = inner
-    for code in range(high + 1, size):
-        table[base + np.uint64(code)] = space.flat[start + low * size + code]
+    for code in range(size):
+        loss = inner
+        if code < low:
+            loss = space.flat[start + code * size + high]
+        elif code > high:
+            loss = space.flat[start + low * size + code]
+        table[base + code] = loss
 
 
 @njit(cache=True, nogil=True)
-def offset(space, j):
-    """Return where column j stands in the table of the current cluster."""
+def bound(space, table, boxes, at, low, high, short, far):
+    """Return the least loss of low … high joined with something in a box; far: minus the largest.
+
+    boxes: uint32[boxes × 2 × columns], the first codes of a box, then the last ones.
+    """
+    columns = np.uint64(low.size)
+    first = np.uint64(at) * columns * np.uint64(2)
+    last = first + columns
     total = np.int64(0)
-    for other in range(j):
-        if space.column[other, KIND] == TABLE:
-            total += space.column[other, SIZE]
+    if far:
+        for j in range(short):
+            total -= max(table[boxes[first + np.uint64(j)]], table[boxes[last + np.uint64(j)]])
+    else:
+        for j in range(short):  # the code of the box that is nearest to low … high
+            near = min(boxes[last + np.uint64(j)], np.uint32(low[j]))
+            total += table[max(boxes[first + np.uint64(j)], near)]
+    for j in range(short, low.size):
+        begin = np.int64(boxes[first + np.uint64(j)])
+        end = np.int64(boxes[last + np.uint64(j)])
+        if far:
+            total -= max(
+                cost(space, j, min(low[j], begin), max(low[j], begin)),
+                cost(space, j, min(low[j], end), max(low[j], end)),
+            )
+        else:
+            total += cost(space, j, min(low[j], end), max(high[j], begin))
     return total
 
 
 @njit(cache=True, nogil=True)
-def bounds(space, table, first, last, begin, size, low, high, far, key):
-    """Write the least loss of low … high joined with something in each of `size` boxes.
-
-    For `far`: minus the largest.
-    """
-    for i in range(size):
-        key[i] = 0
-    base = np.uint64(0)
-    for j in range(low.size):
-        if space.column[j, KIND] == TABLE:
-            if far:
-                for i in range(size):
-                    key[i] -= max(
-                        table[base + first[j, begin + i]], table[base + last[j, begin + i]]
-                    )
-            else:
-                place = np.uint32(low[j])
-                for i in range(size):  # the code of the box that is nearest to low … high
-                    near = max(first[j, begin + i], min(last[j, begin + i], place))
-                    key[i] += table[base + near]
-            base += np.uint64(space.column[j, SIZE])
-        else:
-            for i in range(size):
-                start = np.int64(first[j, begin + i])
-                end = np.int64(last[j, begin + i])
-                if far:
-                    key[i] -= max(
-                        cost(space, j, min(low[j], start), max(low[j], start)),
-                        cost(space, j, min(low[j], end), max(low[j], end)),
-                    )
-                else:
-                    key[i] += cost(space, j, min(low[j], end), max(high[j], start))
-
-
-@njit(cache=True, nogil=True)
-def losses(space, table, codes, begin, size, low, high, key):
-    """Write the loss of low … high joined with each of `size` rows."""
-    for i in range(size):
-        key[i] = 0
-    base = np.uint64(0)
-    for j in range(low.size):
-        if space.column[j, KIND] == TABLE:
-            for i in range(size):
-                key[i] += table[base + codes[j, begin + i]]
-            base += np.uint64(space.column[j, SIZE])
-        else:
-            for i in range(size):
-                code = np.int64(codes[j, begin + i])
-                key[i] += cost(space, j, min(low[j], code), max(high[j], code))
-
-
-@njit(cache=True, nogil=True)
-def search(space, table, rows, blocks, shelves, cluster, low, high, far, floor, inside, keys):
+def search(space, table, rows, blocks, shelves, cluster, low, high, short, far, floor, inside, keys):
     """Find the row with the least key, ties to the first row of the table.
 
     The key is the loss of low … high with the row in it, times the cluster's new size,
@@ -192,47 +171,52 @@ def search(space, table, rows, blocks, shelves, cluster, low, high, far, floor, 
 
     Returns: the row's place, and the number of rows listed in `inside`.
     """
-    codes, row, counts, target = rows
-    live, least, first, last = blocks
-    shelf_least, shelf_first, shelf_last = shelves
+    cells, row, counts, target = rows
+    live, least, boxes = blocks
+    shelf_least, shelf_boxes = shelves
     best, best_at, best_row, times, major, penalty = cluster
-    key, block_key, shelf_key = keys
+    columns = np.uint64(low.size)
     found = np.int64(0)
     count = shelf_least.size
-    bounds(space, table, shelf_first, shelf_last, 0, count, low, high, far, shelf_key)
     start = 0
-    for shelf in range(1, count):
-        if shelf_key[shelf] < shelf_key[start]:
+    for shelf in range(count):
+        keys[shelf] = bound(space, table, shelf_boxes, shelf, low, high, short, far)
+        if keys[shelf] < keys[start]:
             start = shelf
     for turn in range(-1, count):  # the most promising shelf first
         shelf = start if turn < 0 else turn
-        limit = shelf_key[shelf] * times
+        limit = keys[shelf] * times
         if turn == start or limit > best:
             continue
         if limit == best and limit != floor and shelf_least[shelf] > best_row:
             continue
-        block = shelf * WIDTH
-        bounds(space, table, first, last, block, WIDTH, low, high, far, block_key)
-        for b in range(WIDTH):
-            limit = block_key[b] * times
-            if limit > best or live[block + b] == 0:
+        for b in range(shelf * WIDTH, (shelf + 1) * WIDTH):
+            if live[b] == 0:
                 continue
-            if limit == best and limit != floor and least[block + b] > best_row:
+            limit = bound(space, table, boxes, b, low, high, short, far) * times
+            if limit > best:
                 continue
-            begin = (block + b) * WIDTH
-            losses(space, table, codes, begin, live[block + b], low, high, key)
-            for i in range(live[block + b]):
-                value = -key[i] if far else key[i] * times
-                if penalty > 0 and target[begin + i] != major:
+            if limit == best and limit != floor and least[b] > best_row:
+                continue
+            for i in range(b * WIDTH, b * WIDTH + live[b]):
+                value = np.int64(0)
+                at = np.uint64(i) * columns
+                for j in range(short):
+                    value += table[cells[at + np.uint64(j)]]
+                for j in range(short, low.size):
+                    code = np.int64(cells[at + np.uint64(j)])
+                    value += cost(space, j, min(low[j], code), max(high[j], code))
+                value = -value if far else value * times
+                if penalty > 0 and target[i] != major:
                     value += penalty
                 if value > best:
                     continue
-                if value < best or row[begin + i] < best_row:
+                if value < best or row[i] < best_row:
                     best = value
-                    best_at = begin + i
-                    best_row = row[begin + i]
+                    best_at = i
+                    best_row = row[i]
                 if value == floor:
-                    inside[found] = row[begin + i]
+                    inside[found] = row[i]
                     found += 1
     return best_at, found
 
@@ -243,7 +227,7 @@ def take(at, amount, label, rows, live, place, out, pieces):
 
     A row that is used up changes places with the last one of its block.
     """
-    codes, row, counts, target = rows
+    cells, row, counts, target = rows
     counts[at] -= amount
     if pieces > 0 and out[0, pieces - 1] == row[at] and out[1, pieces - 1] == label:
         out[2, pieces - 1] += amount
@@ -256,8 +240,9 @@ def take(at, amount, label, rows, live, place, out, pieces):
         b = at // WIDTH
         live[b] -= 1
         end = b * WIDTH + live[b]
-        for j in range(codes.shape[0]):
-            codes[j, at] = codes[j, end]
+        columns = cells.size // row.size
+        for j in range(columns):
+            cells[at * columns + j] = cells[end * columns + j]
         row[at], row[end] = row[end], row[at]
         counts[at] = counts[end]
         counts[end] = 0
@@ -268,15 +253,17 @@ def take(at, amount, label, rows, live, place, out, pieces):
 
 
 @njit(cache=True, nogil=True)
-def pack(rows, place, planted, blocks, shelf_least, shelf_first, shelf_last):
+def pack(rows, place, planted, blocks, shelves):
     """Move the rows that are left to the front and box them; return their number."""
-    codes, row, counts, target = rows
-    live, least, first, last = blocks
+    cells, row, counts, target = rows
+    live, least, boxes = blocks
+    shelf_least, shelf_boxes = shelves
+    columns = cells.size // row.size
     kept = np.int64(0)
     for i in range(planted):
         if counts[i] > 0:
-            for j in range(codes.shape[0]):
-                codes[j, kept] = codes[j, i]
+            for j in range(columns):
+                cells[kept * columns + j] = cells[i * columns + j]
             row[kept] = row[i]
             place[row[kept]] = kept
             if target.size > 0:
@@ -286,71 +273,58 @@ def pack(rows, place, planted, blocks, shelf_least, shelf_first, shelf_last):
             counts[kept] = amount
             kept += 1
     for b in range(live.size):
-        begin = b * WIDTH
-        end = min(begin + WIDTH, kept)
-        live[b] = max(end - begin, 0)
-        if live[b] == 0:  # an empty block repeats the last box, which is harmless
-            for j in range(codes.shape[0]):
-                first[j, b] = first[j, b - 1]
-                last[j, b] = last[j, b - 1]
-            least[b] = least[b - 1]
-            continue
-        least[b] = row[begin]
-        for i in range(begin, end):
-            least[b] = min(least[b], row[i])
-        for j in range(codes.shape[0]):
-            first[j, b] = codes[j, begin]
-            last[j, b] = codes[j, begin]
-            for i in range(begin + 1, end):
-                first[j, b] = min(first[j, b], codes[j, i])
-                last[j, b] = max(last[j, b], codes[j, i])
-    for b in range(live.size):
         shelf = b // WIDTH
-        fresh = b % WIDTH == 0
-        shelf_least[shelf] = least[b] if fresh else min(shelf_least[shelf], least[b])
-        for j in range(codes.shape[0]):
-            low = first[j, b]
-            high = last[j, b]
-            shelf_first[j, shelf] = low if fresh else min(shelf_first[j, shelf], low)
-            shelf_last[j, shelf] = high if fresh else max(shelf_last[j, shelf], high)
+        begin = b * WIDTH
+        live[b] = max(min(begin + WIDTH, kept) - begin, 0)
+        for i in range(begin, begin + live[b]):
+            least[b] = row[i] if i == begin else min(least[b], row[i])
+            fresh = b % WIDTH == 0 and i == begin
+            shelf_least[shelf] = row[i] if fresh else min(shelf_least[shelf], row[i])
+            for j in range(columns):
+                code = cells[i * columns + j]
+                at = 2 * b * columns + j
+                boxes[at] = code if i == begin else min(boxes[at], code)
+                at += columns
+                boxes[at] = code if i == begin else max(boxes[at], code)
+                at = 2 * shelf * columns + j
+                shelf_boxes[at] = code if fresh else min(shelf_boxes[at], code)
+                at += columns
+                shelf_boxes[at] = code if fresh else max(shelf_boxes[at], code)
     return kept
 
 
 @njit(cache=True, nogil=True)
-def run(codes, counts, row, target, space, numbers, seed, out):
+def run(cells, counts, row, target, space, base, numbers, seed, out):
     """Build clusters until fewer than k records are left; return the number of pieces.
 
-    numbers: k, the penalty, and the number of classes.
+    numbers: k, the penalty, the number of classes, and of short columns.
     """
     k = numbers[0]
     penalty = numbers[1]
     classes = numbers[2]
-    columns, planted = codes.shape
-    rows = (codes, row, counts, target)
+    short = numbers[3]
+    columns = seed.size
+    planted = np.int64(row.size)
+    rows = (cells, row, counts, target)
     place = np.empty(planted, dtype=np.int64)
     count = (planted + WIDTH * WIDTH - 1) // (WIDTH * WIDTH)
     blocks = (
         np.empty(count * WIDTH, dtype=np.int64),
         np.empty(count * WIDTH, dtype=np.int64),
-        np.empty((columns, count * WIDTH), dtype=np.uint32),
-        np.empty((columns, count * WIDTH), dtype=np.uint32),
+        np.empty(count * WIDTH * 2 * columns, dtype=np.uint32),
     )
-    least = np.empty(count, dtype=np.int64)
-    first = np.empty((columns, count), dtype=np.uint32)
-    last = np.empty((columns, count), dtype=np.uint32)
-    table = np.empty(offset(space, columns) + 1, dtype=np.int32)
-    keys = (
-        np.empty(WIDTH, dtype=np.int64),
-        np.empty(WIDTH, dtype=np.int64),
-        np.empty(count, dtype=np.int64),
-    )
+    shelves = (np.empty(count, dtype=np.int64), np.empty(count * 2 * columns, dtype=np.uint32))
+    room = np.int64(1)
+    for j in range(short):
+        room += space.column[j, SIZE]
+    table = np.empty(room, dtype=np.int64)
+    keys = np.empty(count, dtype=np.int64)
     inside = np.empty(planted, dtype=np.int64)
     low = seed.copy()
     high = seed.copy()
     histogram = np.zeros(max(classes, 1), dtype=np.int64)
     endless = np.iinfo(np.int64).max
-    planted = pack(rows, place, planted, blocks, least, first, last)
-    shelves = (least, first, last)
+    planted = pack(rows, place, planted, blocks, shelves)
     rows_left = planted
     left = np.int64(0)
     for i in range(planted):
@@ -359,36 +333,50 @@ def run(codes, counts, row, target, space, numbers, seed, out):
     label = np.int64(0)
     while left >= k:
         if 2 * rows_left <= planted and planted > WIDTH * WIDTH:
-            planted = pack(rows, place, planted, blocks, least, first, last)
+            planted = pack(rows, place, planted, blocks, shelves)
             count = (planted + WIDTH * WIDTH - 1) // (WIDTH * WIDTH)
-            shelves = (least[:count], first, last)
+            shelves = (shelves[0][:count], shelves[1])
         for j in range(columns):
             low[j] = seed[j]
             high[j] = seed[j]
-            if space.column[j, KIND] == TABLE:
-                aim(space, table, j, low[j], high[j])
-        none = (endless, np.int64(0), endless, np.int64(1), np.int64(0), np.int64(0))
-        at, found = search(
-            space, table, rows, blocks, shelves, none, low, high, True, endless, inside, keys
-        )
-        for j in range(columns):
-            seed[j] = codes[j, at]
-            low[j] = -1  # so that every column counts as changed
-        for group in range(histogram.size):
-            histogram[group] = 0
+            if j < short:
+                aim(space, table, j, base[j], low[j], high[j])
+        best = (endless, np.int64(0), endless, np.int64(1), np.int64(0), np.int64(0))
+        floor = endless
+        far = True
         size = np.int64(0)
         major = np.int64(0)
+        for group in range(histogram.size):
+            histogram[group] = 0
         while True:
+            at, found = search(
+                space, table, rows, blocks, shelves, best, low, high, short, far, floor,
+                inside, keys,
+            )  # fmt: skip
+            if found > 1:
+                # Rows inside the box cost nothing: they are taken in the table's order, and
+                # the last one of them below.
+                insertion_sort(inside, found)
+                for i in range(found):
+                    at = place[inside[i]]
+                    if counts[at] >= k - size or i == found - 1:
+                        break
+                    size += counts[at]
+                    rows_left -= 1
+                    pieces = take(at, counts[at], label, rows, blocks[0], place, out, pieces)
             amount = min(counts[at], k - size) if classes == 0 else np.int64(1)
             floor = np.int64(0)
             for j in range(columns):
-                code = np.int64(codes[j, at])
-                if low[j] < 0 or code < low[j] or code > high[j]:
-                    high[j] = code if low[j] < 0 else max(high[j], code)
-                    low[j] = code if low[j] < 0 else min(low[j], code)
-                    if size + amount < k and space.column[j, KIND] == TABLE:
-                        aim(space, table, j, low[j], high[j])
-                floor += cost(space, j, low[j], high[j])
+                code = np.int64(cells[at * columns + j])
+                if far or code < low[j] or code > high[j]:
+                    low[j] = code if far else min(low[j], code)
+                    high[j] = code if far else max(high[j], code)
+                    if far:
+                        seed[j] = code
+                    if j < short and size + amount < k:
+                        aim(space, table, j, base[j], low[j], high[j])
+                floor += cost(space, j, low[j] - base[j], high[j] - base[j])
+            far = False
             group = np.int64(0)
             if classes > 0:
                 group = np.int64(target[at])
@@ -407,20 +395,6 @@ def run(codes, counts, row, target, space, numbers, seed, out):
                 best = (floor + extra, at, np.int64(-1), size + 1, major, penalty)
             if classes > 0:
                 floor = endless
-            at, found = search(
-                space, table, rows, blocks, shelves, best, low, high, False, floor, inside, keys
-            )
-            if found > 1:
-                # Rows inside the box cost nothing: they are taken in the table's order, and
-                # the last one by the loop above.
-                insertion_sort(inside, found)
-                for i in range(found):
-                    at = place[inside[i]]
-                    if counts[at] >= k - size or i == found - 1:
-                        break
-                    size += counts[at]
-                    rows_left -= 1
-                    pieces = take(at, counts[at], label, rows, blocks[0], place, out, pieces)
         left -= size
         label += 1
     for i in range(planted):

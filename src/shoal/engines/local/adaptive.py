@@ -28,7 +28,6 @@ from shoal.methods.adaptive.recommendation import (
 from shoal.methods.adaptive.rows import BLANK, histogram, pairs_of, rows_of
 from shoal.methods.adaptive.steps import EMPTY_MARKS, diversify, undiverse_pairs, unify
 
-_FALSE = "\x00false"
 _ROW = "\x00row"
 
 
@@ -332,10 +331,9 @@ class _Opened:
         frame = self._recoded(carried, source, row[source])
         is_false = np.zeros(len(source), dtype=np.bool_)
         is_false[len(source) - len(copied) :] = True
-        marked = frame.with_columns(pl.Series(_FALSE, is_false))
-        order = marked.select(pl.arg_sort_by(marked.columns, nulls_last=False)).to_series()
+        order = _order(frame, last=is_false)
         texts = frame.with_columns(pl.col(pl.Enum, pl.Categorical).cast(pl.String))
-        return texts[order], is_false[order.to_numpy()]
+        return texts[order], is_false[order]
 
     def _copied(
         self, row: NDArray[np.int64], false: NDArray[np.int64], *, seed: int
@@ -399,3 +397,36 @@ def _unified(batch: pl.DataFrame, columns: Sequence[str], marks: Sequence[str]) 
             is_empty = pl.col(name).cast(pl.String).is_in(empty)
             changes.append(pl.when(is_empty).then(None).otherwise(pl.col(name)).alias(name))
     return batch.with_columns(changes)
+
+
+def _order(frame: pl.DataFrame, *, last: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the order that sorts a table by its columns, then by `last`.
+
+    Ranks are packed into one integer: for 1,000,000 records and nine columns that takes a
+    fifth of a sort by columns.
+    """
+    key: NDArray[np.int64] = np.zeros(frame.height, dtype=np.int64)
+    room = 1
+    for series in frame:
+        ranks, size = _ranks(series)
+        if room * size >= 2**61:  # make the keys dense again before they overflow
+            distinct, key = np.unique(key, return_inverse=True)
+            room = len(distinct)
+        key = key * size + ranks
+        room *= size
+    return np.argsort(key * 2 + last, kind="stable")
+
+
+def _ranks(series: pl.Series) -> tuple[NDArray[np.int64], int]:
+    """Return the dense rank of each value, the missing one first, and how many there are."""
+    if series.dtype in (pl.String, pl.Boolean):
+        series = series.cast(pl.String).cast(pl.Categorical)
+    if not isinstance(series.dtype, (pl.Categorical, pl.Enum)):
+        ranks = series.rank("dense").fill_null(0).to_numpy().astype(np.int64)
+        return ranks, int(ranks.max(initial=0)) + 1
+    distinct = series.unique().drop_nulls()
+    codes = distinct.to_physical().to_numpy()[distinct.cast(pl.String).arg_sort().to_numpy()]
+    rank = np.zeros(int(codes.max(initial=0)) + 2, dtype=np.int64)
+    rank[codes] = np.arange(1, len(codes) + 1)
+    missing = len(rank) - 1  # the one place that no code has
+    return rank[series.to_physical().fill_null(missing).to_numpy()], len(codes) + 1

@@ -1,0 +1,56 @@
+# Everything a fresh machine needs is python3 (3.11 or newer, with venv), pip and make.
+#
+#   make run     set up, make a sample, release it, verify the release
+#   make test    set up and run every test
+#   make check   ruff, mypy and the import table
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+OUT := out
+
+.PHONY: run test check format lock bench warm clean
+
+$(STAMP): requirements.lock pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Numba does not notice when a kernel's callee in another file changed, so every cache
+# that is older than the newest kernel goes.
+warm: $(STAMP)
+	@$(BIN)/python -m shoal.kernels.cache
+
+run: warm
+	@mkdir -p $(OUT)
+	$(BIN)/shoal sample hospital --records 20000 --seed 1 --out $(OUT)/hospital.csv --overwrite
+	$(BIN)/shoal anonymize $(OUT)/hospital.csv --schema $(OUT)/hospital.schema.yaml -k 5 --l 2 \
+	    --out $(OUT)/release.csv --report $(OUT)/report.html
+	$(BIN)/shoal verify $(OUT)/release.csv --schema $(OUT)/hospital.schema.yaml -k 5 --l 2
+
+test: warm
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+check: $(STAMP)
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_imports.py
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks
+
+bench: warm
+	$(BIN)/python -m benchmarks.run
+
+# Needs the tool uv; the file it writes names no host.
+lock:
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
+	    --generate-hashes --no-annotate --no-header --quiet -o requirements.lock
+
+clean:
+	rm -rf $(VENV) $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
