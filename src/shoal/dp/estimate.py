@@ -26,7 +26,13 @@ class Interval(NamedTuple):
 
     def points(self, count: int) -> list[float]:
         """Return evenly spaced points, both ends among them."""
+        if self.low == self.high:
+            return [self.low]
         return [self.low + (self.high - self.low) * i / (count - 1) for i in range(count)]
+
+
+UNIT = Interval(0.0, 1.0)
+ZERO = Interval(0.0, 0.0)
 
 
 def around(center: float, reach: float, *, within: Interval) -> Interval:
@@ -78,69 +84,84 @@ class Spreads:
         return sum(b * p for b, p in zip(coefficients, self.shares, strict=True))
 
     def reach(
-        self, k: int, *, center: Interval, mean: Interval, tail: float, points: int = 5
+        self,
+        k: int,
+        *,
+        tail: float,
+        mean: Interval,
+        center: Interval = UNIT,
+        slope: Interval = ZERO,
     ) -> float:
-        """Bound the error of the noisy mean of (u - c)^k.
+        """Bound the error of the noisy mean of (u - c)^k - k s (u - c).
 
-        The true center c and the true mean are only known to lie in intervals;
-        the worst of a grid of them is taken.
+        The true center c, the true mean and the slope s are only known to lie
+        in intervals; the worst of a grid of them is taken.
         """
         worst = 0.0
-        for c in center.points(points) if k > 1 else [0.0]:
+        first = self.power(1)
+        for c in center.points(3) if k > 1 else [0.0]:
             coefficients = self.shifted(k, c)
-            for mu in mean.points(points):
-                weights = [b - mu for b in coefficients]
-                worst = max(worst, weighted_tail(self.kind, self.scale, weights, tail=tail))
+            for s in slope.points(3):
+                bent = [b - k * s * (p - c) for b, p in zip(coefficients, first, strict=True)]
+                for mu in mean.points(5):
+                    weights = [b - mu for b in bent]
+                    worst = max(worst, weighted_tail(self.kind, self.scale, weights, tail=tail))
         return worst / self.sum
 
     def mean(self) -> Estimate:
         """Return the mean of u."""
         if not self.shares:
             return Estimate(None, 1.0, self.records)
-        unit = Interval(0.0, 1.0)
         found = self.average(self.power(1))
-        crude = self.reach(1, center=unit, mean=unit, tail=_CRUDE * self.tail)
-        box = around(found, crude, within=unit)
-        fine = self.reach(1, center=unit, mean=box, tail=(1 - _CRUDE) * self.tail, points=9)
+        crude = self.reach(1, mean=UNIT, tail=_CRUDE * self.tail)
+        box = around(found, crude, within=UNIT)
+        fine = self.reach(1, mean=box, tail=(1 - _CRUDE) * self.tail)
         return Estimate(min(max(found, 0.0), 1.0), min(fine + _ROUNDING, 1.0), self.records)
 
     def central(self) -> Estimate:
         """Return the central moment of u of the highest order.
 
-        With d the error of the mean and err_k that of the mean of (u - true mean)^k,
-        the estimate is off by  err_r + sum_{2<=k<r} C(r,k) (mu_k + err_k) (-d)^(r-k)
-        - (r-1) (-d)^r, term by term of the binomial.
+        Let d be the error of the mean, mu_k the true central moments and err_k the
+        error of the mean of (u - true mean)^k. By the binomial the estimate is off by
+
+            err_r - r mu_(r-1) d - r err_(r-1) d + (1-r) (-d)^r
+            + sum_{2<=k<=r-2} C(r,k) (mu_k + err_k) (-d)^(r-k).
+
+        The first two terms are one weighted sum of noises; the others are small
+        and bounded one by one.
         """
         r = self.order
         if not self.shares:
             return Estimate(None, 0.5, self.records)
-        unit, tail = Interval(0.0, 1.0), self.tail / r
+        tail = self.tail / (2 * r)
         start = self.average(self.power(1))
-        crude = self.reach(1, center=unit, mean=unit, tail=_CRUDE * tail)
-        center = around(start, crude, within=unit)
-        d = self.reach(1, center=unit, mean=center, tail=(1 - _CRUDE) * tail)
-        errors, sizes, found, bar = {1: d}, {1: 0.0}, 0.0, 0.0
-        prior = unit
+        center = around(start, self.reach(1, mean=UNIT, tail=tail), within=UNIT)
+        errors, sizes = {1: self.reach(1, mean=center, tail=tail)}, {1: ZERO}
+        found, bar, prior = 0.0, 0.0, UNIT
         for k in range(2, r + 1):
             found = self.average(self.shifted(k, start))
             prior = Interval(0.0 if k % 2 == 0 else -0.25, 0.25)
-            errors[k] = self.reach(k, center=center, mean=prior, tail=_CRUDE * tail)
-            box = around(found, _bar(k, errors, sizes=sizes), within=prior)
-            errors[k] = self.reach(k, center=center, mean=box, tail=(1 - _CRUDE) * tail)
-            bar = _bar(k, errors, sizes=sizes)
-            sizes[k] = abs(found) + bar
+            errors[k] = self.reach(k, center=center, mean=prior, tail=tail)
+            box = around(found, _rest(k, errors, sizes=sizes, whole=True), within=prior)
+            main = self.reach(k, center=center, mean=box, slope=sizes[k - 1], tail=tail)
+            bar = main + _rest(k, errors, sizes=sizes)
+            sizes[k] = around(found, bar, within=prior)
         found = min(max(found, prior.low), prior.high)
         most = prior.high - prior.low
         return Estimate(found, min(bar + _ROUNDING, most), self.records)
 
 
-def _bar(k: int, errors: dict[int, float], *, sizes: dict[int, float]) -> float:
-    """Bound the error of the k-th central moment; `sizes` bound the true lower ones."""
+def _rest(
+    k: int, errors: dict[int, float], *, sizes: dict[int, Interval], whole: bool = False
+) -> float:
+    """Bound the small terms of the error of the k-th central moment; `whole`: all terms."""
     d = errors[1]
-    total = errors[k] + (k - 1) * d**k
+    total = (k - 1) * d**k
     for j in range(2, k):
-        total += comb(k, j) * (sizes[j] + errors[j]) * d ** (k - j)
-    return total
+        size = max(abs(sizes[j].low), abs(sizes[j].high))
+        known = size if whole or j < k - 1 else 0.0
+        total += comb(k, j) * (known + errors[j]) * d ** (k - j)
+    return total + (errors[k] if whole else 0.0)
 
 
 def rank_scores(counts: Sequence[int], *, numerator: int, denominator: int) -> list[int]:

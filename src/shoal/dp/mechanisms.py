@@ -226,8 +226,8 @@ def weighted_tail(kind: Kind, scale: float, weights: Sequence[float], *, tail: f
     def beyond(x: float) -> float:
         return sum(factor * exp(-x / w) for factor, w in parts)
 
-    low, high = 0.0, 50.0 * sum(apart)
-    for _ in range(50):
+    low, high = 0.0, sum(apart) * log(len(apart) / tail)  # the union over single noises
+    for _ in range(22):
         middle = (low + high) / 2
         low, high = (low, middle) if beyond(middle) <= tail else (middle, high)
     return scale * high

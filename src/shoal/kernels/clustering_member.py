@@ -22,6 +22,7 @@ from shoal.core.errors import KernelInputError
 from shoal.kernels.clustering_space import (
     FULL,
     KIND,
+    LEAN,
     LINE,
     MISSING,
     SIZE,
@@ -30,7 +31,7 @@ from shoal.kernels.clustering_space import (
     Space,
 )
 
-WIDTH = 16
+WIDTH = 8
 
 
 class Pieces(NamedTuple):
@@ -86,7 +87,9 @@ def grow(
         counts[order],
         order.astype(np.int64),
         groups,
-        Space(facts, space.flat, space.log),
+        facts,
+        space.flat,
+        space.log,
         base,
         np.array([k, penalty, 0 if target is None else int(target.max()) + 1, short]),
         cells[first].astype(np.int64),
@@ -96,50 +99,48 @@ def grow(
     return Pieces(row, label, count)
 
 
-@njit(cache=True, nogil=True)
-def cost(space, j, low, high):
+@njit(**LEAN)
+def cost(column, flat, log, j, low, high):
     """Return the loss of codes low … high of column j."""
-    kind = space.column[j, KIND]
-    start = space.column[j, START]
+    kind = column[j, KIND]
+    start = column[j, START]
     if kind == TABLE:
-        return np.int64(space.flat[start + low * space.column[j, SIZE] + high])
+        return np.int64(flat[start + low * column[j, SIZE] + high])
     if kind == LINE:
-        if low == 0 and high > 0 and space.column[j, MISSING] == 1:
-            return space.column[j, FULL]
-        return np.int64(space.flat[start + high]) - space.flat[start + low]
+        if low == 0 and high > 0 and column[j, MISSING] == 1:
+            return column[j, FULL]
+        return np.int64(flat[start + high]) - flat[start + low]
     if low == high:
-        return np.int64(space.flat[start + low])
-    level = space.log[high - low]
-    base = start + (level + 1) * space.column[j, SIZE]
-    return np.int64(max(space.flat[base + low], space.flat[base + high - (1 << level)]))
+        return np.int64(flat[start + low])
+    level = log[high - low]
+    base = start + (level + 1) * column[j, SIZE]
+    return np.int64(max(flat[base + low], flat[base + high - (1 << level)]))
 
 
-@njit(cache=True, nogil=True)
-def aim(space, table, j, base, low, high):
+@njit(**LEAN)
+def aim(column, flat, table, j, base, low, high):
     """Write the loss of low … high joined with each code of a short column."""
-    size = space.column[j, SIZE]
-    start = space.column[j, START]
+    size = column[j, SIZE]
+    start = column[j, START]
     low -= base
     high -= base
-    inner = space.flat[start + low * size + high]
+    inner = flat[start + low * size + high]
     for code in range(size):
         loss = inner
         if code < low:
-            loss = space.flat[start + code * size + high]
+            loss = flat[start + code * size + high]
         elif code > high:
-            loss = space.flat[start + low * size + code]
+            loss = flat[start + low * size + code]
         table[base + code] = loss
 
 
-@njit(cache=True, nogil=True)
-def bound(space, table, boxes, at, low, high, short, far):
-    """Return the least loss of low … high joined with something in a box; far: minus the largest.
+@njit(**LEAN)
+def bound(table, boxes, first, low, short, far):
+    """Return the least loss of low … high joined with something in a box, short columns only.
 
-    boxes: uint32[boxes × 2 × columns], the first codes of a box, then the last ones.
+    For `far`: minus the largest. boxes: for each box the first codes, then the last ones.
     """
-    columns = np.uint64(low.size)
-    first = np.uint64(at) * columns * np.uint64(2)
-    last = first + columns
+    last = first + np.uint64(low.size)
     total = np.int64(0)
     if far:
         for j in range(short):
@@ -148,21 +149,32 @@ def bound(space, table, boxes, at, low, high, short, far):
         for j in range(short):  # the code of the box that is nearest to low … high
             near = min(boxes[last + np.uint64(j)], np.uint32(low[j]))
             total += table[max(boxes[first + np.uint64(j)], near)]
+    return total
+
+
+@njit(**LEAN)
+def long_bound(column, flat, log, boxes, first, low, high, short, far):
+    """Return the part of `bound` that the long columns have."""
+    last = first + np.uint64(low.size)
+    total = np.int64(0)
     for j in range(short, low.size):
         begin = np.int64(boxes[first + np.uint64(j)])
         end = np.int64(boxes[last + np.uint64(j)])
         if far:
             total -= max(
-                cost(space, j, min(low[j], begin), max(low[j], begin)),
-                cost(space, j, min(low[j], end), max(low[j], end)),
+                cost(column, flat, log, j, min(low[j], begin), max(low[j], begin)),
+                cost(column, flat, log, j, min(low[j], end), max(low[j], end)),
             )
         else:
-            total += cost(space, j, min(low[j], end), max(high[j], begin))
+            total += cost(column, flat, log, j, min(low[j], end), max(high[j], begin))
     return total
 
 
-@njit(cache=True, nogil=True)
-def search(space, table, rows, blocks, shelves, cluster, low, high, short, far, floor, inside, keys):
+@njit(**LEAN)
+def search(
+    column, flat, log, table, cells, row, target, live, least, boxes, shelf_least, shelf_boxes,
+    best, best_at, best_row, times, major, penalty, low, high, short, far, floor, inside, keys,
+):  # fmt: skip
     """Find the row with the least key, ties to the first row of the table.
 
     The key is the loss of low … high with the row in it, times the cluster's new size,
@@ -171,16 +183,17 @@ def search(space, table, rows, blocks, shelves, cluster, low, high, short, far, 
 
     Returns: the row's place, and the number of rows listed in `inside`.
     """
-    cells, row, counts, target = rows
-    live, least, boxes = blocks
-    shelf_least, shelf_boxes = shelves
-    best, best_at, best_row, times, major, penalty = cluster
     columns = np.uint64(low.size)
     found = np.int64(0)
     count = shelf_least.size
     start = 0
     for shelf in range(count):
-        keys[shelf] = bound(space, table, shelf_boxes, shelf, low, high, short, far)
+        first = np.uint64(2 * shelf) * columns
+        keys[shelf] = bound(table, shelf_boxes, first, low, short, far)
+        if short < low.size:
+            keys[shelf] += long_bound(
+                column, flat, log, shelf_boxes, first, low, high, short, far
+            )
         if keys[shelf] < keys[start]:
             start = shelf
     for turn in range(-1, count):  # the most promising shelf first
@@ -193,7 +206,11 @@ def search(space, table, rows, blocks, shelves, cluster, low, high, short, far, 
         for b in range(shelf * WIDTH, (shelf + 1) * WIDTH):
             if live[b] == 0:
                 continue
-            limit = bound(space, table, boxes, b, low, high, short, far) * times
+            first = np.uint64(2 * b) * columns
+            limit = bound(table, boxes, first, low, short, far)
+            if short < low.size:
+                limit += long_bound(column, flat, log, boxes, first, low, high, short, far)
+            limit *= times
             if limit > best:
                 continue
             if limit == best and limit != floor and least[b] > best_row:
@@ -205,9 +222,9 @@ def search(space, table, rows, blocks, shelves, cluster, low, high, short, far, 
                     value += table[cells[at + np.uint64(j)]]
                 for j in range(short, low.size):
                     code = np.int64(cells[at + np.uint64(j)])
-                    value += cost(space, j, min(low[j], code), max(high[j], code))
+                    value += cost(column, flat, log, j, min(low[j], code), max(high[j], code))
                 value = -value if far else value * times
-                if penalty > 0 and target[i] != major:
+                if penalty > 0 and not far and target[i] != major:
                     value += penalty
                 if value > best:
                     continue
@@ -221,13 +238,12 @@ def search(space, table, rows, blocks, shelves, cluster, low, high, short, far, 
     return best_at, found
 
 
-@njit(cache=True, nogil=True)
-def take(at, amount, label, rows, live, place, out, pieces):
+@njit(**LEAN)
+def take(at, amount, label, cells, row, counts, target, live, place, out, pieces):
     """Move records of the row at `at` into a cluster; return the number of pieces.
 
     A row that is used up changes places with the last one of its block.
     """
-    cells, row, counts, target = rows
     counts[at] -= amount
     if pieces > 0 and out[0, pieces - 1] == row[at] and out[1, pieces - 1] == label:
         out[2, pieces - 1] += amount
@@ -252,12 +268,9 @@ def take(at, amount, label, rows, live, place, out, pieces):
     return pieces
 
 
-@njit(cache=True, nogil=True)
-def pack(rows, place, planted, blocks, shelves):
+@njit(**LEAN)
+def pack(cells, row, counts, target, place, planted, live, least, boxes, shelf_least, shelf_boxes):
     """Move the rows that are left to the front and box them; return their number."""
-    cells, row, counts, target = rows
-    live, least, boxes = blocks
-    shelf_least, shelf_boxes = shelves
     columns = cells.size // row.size
     kept = np.int64(0)
     for i in range(planted):
@@ -294,7 +307,7 @@ def pack(rows, place, planted, blocks, shelves):
 
 
 @njit(cache=True, nogil=True)
-def run(cells, counts, row, target, space, base, numbers, seed, out):
+def run(cells, counts, row, target, column, flat, log, base, numbers, seed, out):
     """Build clusters until fewer than k records are left; return the number of pieces.
 
     numbers: k, the penalty, the number of classes, and of short columns.
@@ -305,18 +318,16 @@ def run(cells, counts, row, target, space, base, numbers, seed, out):
     short = numbers[3]
     columns = seed.size
     planted = np.int64(row.size)
-    rows = (cells, row, counts, target)
     place = np.empty(planted, dtype=np.int64)
     count = (planted + WIDTH * WIDTH - 1) // (WIDTH * WIDTH)
-    blocks = (
-        np.empty(count * WIDTH, dtype=np.int64),
-        np.empty(count * WIDTH, dtype=np.int64),
-        np.empty(count * WIDTH * 2 * columns, dtype=np.uint32),
-    )
-    shelves = (np.empty(count, dtype=np.int64), np.empty(count * 2 * columns, dtype=np.uint32))
+    live = np.empty(count * WIDTH, dtype=np.int64)
+    least = np.empty(count * WIDTH, dtype=np.int64)
+    boxes = np.empty(count * WIDTH * 2 * columns, dtype=np.uint32)
+    shelf_least = np.empty(count, dtype=np.int64)
+    shelf_boxes = np.empty(count * 2 * columns, dtype=np.uint32)
     room = np.int64(1)
     for j in range(short):
-        room += space.column[j, SIZE]
+        room += column[j, SIZE]
     table = np.empty(room, dtype=np.int64)
     keys = np.empty(count, dtype=np.int64)
     inside = np.empty(planted, dtype=np.int64)
@@ -324,7 +335,9 @@ def run(cells, counts, row, target, space, base, numbers, seed, out):
     high = seed.copy()
     histogram = np.zeros(max(classes, 1), dtype=np.int64)
     endless = np.iinfo(np.int64).max
-    planted = pack(rows, place, planted, blocks, shelves)
+    planted = pack(
+        cells, row, counts, target, place, planted, live, least, boxes, shelf_least, shelf_boxes
+    )
     rows_left = planted
     left = np.int64(0)
     for i in range(planted):
@@ -333,15 +346,19 @@ def run(cells, counts, row, target, space, base, numbers, seed, out):
     label = np.int64(0)
     while left >= k:
         if 2 * rows_left <= planted and planted > WIDTH * WIDTH:
-            planted = pack(rows, place, planted, blocks, shelves)
+            planted = pack(
+        cells, row, counts, target, place, planted, live, least, boxes, shelf_least, shelf_boxes
+    )
             count = (planted + WIDTH * WIDTH - 1) // (WIDTH * WIDTH)
-            shelves = (shelves[0][:count], shelves[1])
+            shelf_least = shelf_least[:count]
         for j in range(columns):
             low[j] = seed[j]
             high[j] = seed[j]
             if j < short:
-                aim(space, table, j, base[j], low[j], high[j])
-        best = (endless, np.int64(0), endless, np.int64(1), np.int64(0), np.int64(0))
+                aim(column, flat, table, j, base[j], low[j], high[j])
+        at = np.int64(0)
+        best = endless
+        best_row = endless
         floor = endless
         far = True
         size = np.int64(0)
@@ -350,8 +367,9 @@ def run(cells, counts, row, target, space, base, numbers, seed, out):
             histogram[group] = 0
         while True:
             at, found = search(
-                space, table, rows, blocks, shelves, best, low, high, short, far, floor,
-                inside, keys,
+                column, flat, log, table, cells, row, target, live, least, boxes,
+                shelf_least, shelf_boxes, best, at, best_row, size + 1, major, penalty,
+                low, high, short, far, floor, inside, keys,
             )  # fmt: skip
             if found > 1:
                 # Rows inside the box cost nothing: they are taken in the table's order, and
@@ -363,7 +381,7 @@ def run(cells, counts, row, target, space, base, numbers, seed, out):
                         break
                     size += counts[at]
                     rows_left -= 1
-                    pieces = take(at, counts[at], label, rows, blocks[0], place, out, pieces)
+                    pieces = take(at, counts[at], label, cells, row, counts, target, live, place, out, pieces)
             amount = min(counts[at], k - size) if classes == 0 else np.int64(1)
             floor = np.int64(0)
             for j in range(columns):
@@ -374,8 +392,8 @@ def run(cells, counts, row, target, space, base, numbers, seed, out):
                     if far:
                         seed[j] = code
                     if j < short and size + amount < k:
-                        aim(space, table, j, base[j], low[j], high[j])
-                floor += cost(space, j, low[j] - base[j], high[j] - base[j])
+                        aim(column, flat, table, j, base[j], low[j], high[j])
+                floor += cost(column, flat, log, j, low[j] - base[j], high[j] - base[j])
             far = False
             group = np.int64(0)
             if classes > 0:
@@ -384,15 +402,17 @@ def run(cells, counts, row, target, space, base, numbers, seed, out):
             size += amount
             name = row[at]
             rows_left -= counts[at] == amount
-            pieces = take(at, amount, label, rows, blocks[0], place, out, pieces)
+            pieces = take(at, amount, label, cells, row, counts, target, live, place, out, pieces)
             if size >= k:
                 break
             floor *= size + 1
-            best = (endless, at, endless, size + 1, major, penalty)
+            best = endless
+            best_row = endless
             if counts[at] > 0 and row[at] == name:
                 # Of equals, a copy of the last member comes first.
                 extra = penalty if classes > 0 and group != major else np.int64(0)
-                best = (floor + extra, at, np.int64(-1), size + 1, major, penalty)
+                best = floor + extra
+                best_row = np.int64(-1)
             if classes > 0:
                 floor = endless
         left -= size
@@ -406,7 +426,7 @@ def run(cells, counts, row, target, space, base, numbers, seed, out):
     return pieces
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAN)
 def insertion_sort(values, size):
     """Sort the first values in place; these lists are short, and NumPy's sort compiles slowly."""
     for i in range(1, size):
@@ -418,7 +438,7 @@ def insertion_sort(values, size):
         values[at] = value
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAN)
 def majority(histogram, group):
     """Count one more record of a class; return the commonest class, the first of equals."""
     histogram[group] += 1

@@ -10,6 +10,7 @@ from shoal.core.errors import KernelInputError
 from shoal.kernels.clustering_space import (
     FULL,
     KIND,
+    LEAN,
     LINE,
     MISSING,
     SIZE,
@@ -26,7 +27,7 @@ def alike_order(codes: NDArray[np.int32], space: Space, *, leaf: int = 8) -> NDA
     return halve(np.ascontiguousarray(codes).copy(), space, leaf)
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAN)
 def cost(space, j, low, high):
     """Return the loss of codes low … high of column j."""
     kind = space.column[j, KIND]
@@ -44,7 +45,7 @@ def cost(space, j, low, high):
     return np.int64(max(space.flat[base + low], space.flat[base + high - (1 << level)]))
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAN)
 def best_cut(codes, space, begin, end, tally):
     """Return the column and the code at which one column's own loss falls most.
 
@@ -90,7 +91,7 @@ def best_cut(codes, space, begin, end, tally):
     return column, cut
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAN)
 def copy_row(source, i, goal, at):
     """Copy one row; written out, since a slice assignment takes seconds to compile."""
     for j in range(source.shape[1]):

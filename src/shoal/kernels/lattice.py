@@ -17,7 +17,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from shoal.kernels.judge import judge
+from shoal.kernels.axes import ALPHA, DISTINCT, ENTROPY, HIERARCHICAL, RECURSIVE, inner
+from shoal.kernels.judge import (
+    class_entropy,
+    count_distinct,
+    judge,
+    line_distance,
+    tree_distance,
+)
 
 BLOCK = 4096  # codes of a block, unless a single column has more
 ROOM = 2**62  # packed keys stay below this
@@ -120,56 +127,52 @@ def regroup(codes, counts, table, start, width, most):
 
 
 @njit(cache=True, nogil=True)
-def sum_up(codes, sizes, fails, start, budget, with_logs):
+def sum_up(codes, sizes, due, start, budget, with_logs):
     """Add up what fails.
 
-    fails: per class, 0 it holds, 1 it fails, 2 it fails so that every part of it fails.
-    start: where the codes of each block begin in one long row.
+    due: per class, 0 if it holds; otherwise how many of its records fail at every finer
+    node too. start: where the codes of each block begin in one long row.
 
     Returns the tally (see the places above), the sums of n·log2(n) over all and over
-    published classes, and the failing records by block code; the last two stay empty
-    when more records than `budget` fail for good.
+    published classes, and by block code the failing records (row 0) and those due (row
+    1); the last two stay empty when more records than `budget` are due.
     """
     tally = np.zeros(5, dtype=np.int64)
     logs = np.zeros(2)
     for c in range(sizes.size):
         n = sizes[c]
         tally[SQUARES] += n * n
-        if fails[c] == 0:
+        if due[c] == 0:
             tally[PUBLISHED] += 1
             tally[PUBLISHED_SQUARES] += n * n
         else:
             tally[SUPPRESSED] += n
-            if fails[c] == 2:
-                tally[LEAST] += n
+            tally[LEAST] += due[c]
     if tally[LEAST] > budget or (tally[SUPPRESSED] == 0 and not with_logs):
         return tally, logs, np.zeros((2, 0), dtype=np.int64)
     failed = np.zeros((2, start[-1]), dtype=np.int64)
     for b in range(codes.shape[0]):
         for c in range(sizes.size):
-            if fails[c] > 0:
+            if due[c] > 0:
                 failed[0, start[b] + codes[b, c]] += sizes[c]
-                if fails[c] == 2:
-                    failed[1, start[b] + codes[b, c]] += sizes[c]
+                failed[1, start[b] + codes[b, c]] += due[c]
     if with_logs:
         for c in range(sizes.size):
             part = sizes[c] * np.log2(sizes[c])
             logs[0] += part
-            if fails[c] == 0:
+            if due[c] == 0:
                 logs[1] += part
     return tally, logs, failed
 
 
 @njit(cache=True, nogil=True)
-def judge_spread(source, label, sizes, promise, need, all_for_good, budget):
+def judge_spread(source, label, sizes, promise, farthest, budget):
     """Merge the sensitive values class by class and judge each class as it is complete.
 
-    need: int64[models, 3], first and last place and number of distinct values that the
-    part of the promise asks for which only gets better as classes grow.
-    all_for_good: whether a class that fails in any way fails for good.
+    farthest: per model, the largest distance that any records can have from the table.
 
-    Returns `fails` as `sum_up` takes it, and first, value and amount of the new classes.
-    Judging stops when more than `budget` records fail for good.
+    Returns `due` as `sum_up` takes it, and first, value and amount of the new classes.
+    Judging stops when more than `budget` records are due.
     """
     rows = label.size
     found = sizes.size
@@ -182,7 +185,7 @@ def judge_spread(source, label, sizes, promise, need, all_for_good, budget):
     for g in range(rows):
         order[begin[label[g] + 1]] = g
         begin[label[g] + 1] += 1
-    fails = np.zeros(found, dtype=np.uint8)
+    due = np.zeros(found, dtype=np.int64)
     first = np.zeros(found + 1, dtype=np.int64)
     value = np.empty(source.value.size, dtype=np.uint32)
     amount = np.empty(source.value.size, dtype=np.int64)
@@ -190,7 +193,7 @@ def judge_spread(source, label, sizes, promise, need, all_for_good, budget):
     histogram = np.zeros(wide, dtype=np.int64)
     scratch = np.empty(2 * max(promise.tree_parent.size, wide) + 2)
     entries = 0
-    for_good = 0
+    total = 0
     for c in range(found):
         base = entries
         for i in range(begin[c], begin[c + 1]):
@@ -202,23 +205,87 @@ def judge_spread(source, label, sizes, promise, need, all_for_good, budget):
                     entries += 1
                 histogram[v] += source.amount[e]
         if sizes[c] < promise.k:
-            fails[c] = 2
-        elif for_good <= budget and not judge(promise, sizes[c], histogram, scratch):
-            fails[c] = 2 if all_for_good else 1
-            for m in range(need.shape[0]):
-                kinds = 0
-                for v in range(need[m, 0], need[m, 1]):
-                    if histogram[v] > 0:
-                        kinds += 1
-                if kinds < need[m, 2]:
-                    fails[c] = 2
-        if fails[c] == 2:
-            for_good += sizes[c]
+            due[c] = sizes[c]
+        elif total <= budget and not judge(promise, sizes[c], histogram, scratch):
+            due[c] = shortfall(promise, sizes[c], histogram, scratch, farthest)
+        total += due[c]
         for e in range(base, entries):
             amount[e] = histogram[value[e]]
             histogram[value[e]] = 0
         first[c + 1] = entries
-    return fails, first, value[:entries].copy(), amount[:entries].copy()
+    return due, first, value[:entries].copy(), amount[:entries].copy()
+
+
+@inner
+def shortfall(promise, records, histogram, scratch, farthest):
+    """Return how many records of a failing class every finer node has to suppress.
+
+    At a finer node, the classes that hold and are parts of this one hold together too (all
+    models are closed under union), so the question is how many records must go before the
+    rest holds. Too few distinct values: all. Distances d are convex: with a share s
+    gone, d(class) <= (1 - s) t + s·farthest. Entropy is concave and at least 0. For
+    recursive (c,l) no value may keep more than c times the tail, which only shrinks.
+    """
+    kinds, columns, start = promise.kind, promise.column, promise.start
+    numbers, seconds, distances = promise.first_number, promise.second_number, promise.distance
+    reference, marked, tree_start = promise.reference, promise.marked, promise.tree_start
+    most = 1.0
+    for m in range(kinds.size):
+        s = columns[m]
+        low = start[s]
+        high = start[s + 1]
+        kind = kinds[m]
+        limit = numbers[m]
+        gone = 0.0
+        if kind == DISTINCT:
+            if count_distinct(histogram, low, high) < limit:
+                gone = float(records)
+        elif kind == ENTROPY:
+            if limit > 1:
+                share = class_entropy(histogram, low, high, records) / np.log(limit)
+                gone = records * (1 - share)
+        elif kind == RECURSIVE:
+            gone = above_tail(histogram, low, high, seconds[m], limit)
+        elif kind == ALPHA:
+            for v in range(low, high):
+                if marked[m, v - low] and limit < 1:
+                    gone = max(gone, (histogram[v] - limit * records) / (1 - limit))
+        elif farthest[m] > limit:
+            whole = np.int64(0)
+            for v in range(low, high):
+                whole += reference[v]
+            if distances[m] == HIERARCHICAL:
+                far = tree_distance(
+                    histogram, reference, promise.node, low, high, records, whole,
+                    promise.tree_parent, promise.tree_height,
+                    tree_start[s], tree_start[s + 1], scratch,
+                )  # fmt: skip
+            else:
+                far = line_distance(histogram, reference, low, high, records, whole, distances[m])
+            if records < seconds[m] or seconds[m] == 0:  # (n,t) asks only small classes
+                gone = records * (far - limit) / (farthest[m] - limit)
+        most = max(most, gone)
+    # Less a little: a bound that is rounded up by mistake would hide a solution.
+    return min(records, np.int64(np.ceil(most - 1e-6)))
+
+
+@inner
+def above_tail(histogram, low, high, c, l):  # noqa: E741
+    """Return the records above c times the tail r_l + … + r_m, summed over the values.
+
+    The tail is at most what the largest value leaves, so for l > 2 the bound is weaker
+    than it could be, but needs no sorting.
+    """
+    total = 0.0
+    top = 0.0
+    for v in range(low, high):
+        total += histogram[v]
+        top = max(top, float(histogram[v]))
+    tail = total - top if l >= 2 else total
+    gone = 0.0
+    for v in range(low, high):
+        gone += max(histogram[v] - c * tail, 0.0)
+    return gone
 
 
 @njit(cache=True, nogil=True)

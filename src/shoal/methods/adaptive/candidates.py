@@ -43,7 +43,7 @@ def fraction_name(k: int, xk: int) -> str:
 
 
 class Ranks(NamedTuple):
-    """Points of one candidate against the others: the best of n has n."""
+    """Points of one candidate against the others: the best of n outcomes has n."""
 
     difference: int
     precision: int
@@ -178,9 +178,10 @@ def predict(
     cells = (candidate.total + smaller + candidate.difference) * quasi
     lowest = 100 * Fraction(kept, cells) - diversity if cells else Fraction(0)
     lost = Fraction(100 * candidate.suppressed, candidate.records) if candidate.records else 0
+    high = ceil(100 * candidate.share)
     return Prediction(
-        low=max(floor(lowest + Fraction(1, 2)), 0),
-        high=ceil(100 * candidate.share),
+        low=min(max(floor(lowest + Fraction(1, 2)), 0), high),
+        high=high,
         data_loss=ceil(lost),
         bounds=_bounds(candidate, columns or quasi, blanked=blanked),
     )

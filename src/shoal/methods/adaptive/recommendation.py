@@ -88,7 +88,7 @@ class Recommendation:
     criteria: Criteria
     candidates: tuple[Candidate, ...]
     recommended: Candidate
-    alternative: Candidate | None
+    alternative: Candidate | None  # the best fraction with false records, where plain k wins
 
     def prediction(self, xk: int | None = None) -> Prediction:
         """Return what to expect of a threshold; of the recommended one if None.
@@ -297,7 +297,7 @@ def recommend_by(
     chosen = _choose(order, criteria)
     alternative = None
     if chosen.xk == whole:
-        alternative = next((c for c in order if c.xk != whole), None)
+        alternative = next((c for c in order if c.added), None)
     return Recommendation(
         k=whole,
         records=chosen.records,
@@ -336,13 +336,19 @@ def _choose(order: Sequence[Candidate], criteria: Criteria) -> Candidate:
 
 
 def _ranked(found: Sequence[Candidate], preference: Preference) -> list[Candidate]:
-    """Return the candidates with ranks and places; those that release nothing have none."""
+    """Return the candidates with ranks and places; those that release nothing have none.
+
+    A rank is one more than the number of worse outcomes, as ties in Table 15 have it.
+    Thresholds with the same outcome are counted once: otherwise a gap in the sizes of the
+    pairs would lift whatever stands beside it.
+    """
     usable = [c for c in found if c.originals]
+    others = list({(c.added, c.suppressed): c for c in usable}.values())
     ranks = {
         c.xk: Ranks(
-            difference=1 + sum(other.difference > c.difference for other in usable),
-            precision=1 + sum(other.share < c.share for other in usable),
-            originals=1 + sum(other.originals < c.originals for other in usable),
+            difference=1 + sum(other.difference > c.difference for other in others),
+            precision=1 + sum(other.share < c.share for other in others),
+            originals=1 + sum(other.originals < c.originals for other in others),
         )
         for c in usable
     }

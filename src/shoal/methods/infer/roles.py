@@ -22,6 +22,7 @@ from shoal.methods.infer.headers import (
 from shoal.methods.infer.patterns import EMBEDDED, Pattern, date_form, is_phone_digits, signs
 
 NEARLY_UNIQUE = 0.95
+_CODE_WORDS = CONCEPTS["id"].words | {"code", "type", "class", "category", "typ", "art", "flag"}
 _FEW = 20  # below this number of values, "all different" says little
 _BAND = re.compile(r"[\[(]?\s*\d+\s*(-|–|to|,|bis|a)\s*\d+\s*[\])]?|[<>]=?\s*\d+|\d+\s*\+|\d+s")
 
@@ -70,14 +71,17 @@ class _Evidence:
     @property
     def counts(self) -> str:
         column = self.column
-        share = f"{column.distinct} different values in {column.present} cells"
+        values = "value" if column.distinct == 1 else "values"
+        share = f"{column.distinct} different {values} in {column.present} cells"
         return share + (f", {column.missing} missing" if column.missing else "")
 
     @property
     def kind(self) -> Kind:
         if self.date is not None and self.date[0] == "iso":
             return Kind.DATE
+        words = words_of(self.column.name)
         is_code = self.header is not None and self.header.key in ("zip", "phone", "id")
+        is_code = is_code or (bool(words) and words[-1] in _CODE_WORDS)
         return Kind.NUMERIC if self.column.is_number and not is_code else Kind.CATEGORICAL
 
     def verdict(
@@ -261,6 +265,10 @@ def _by_uniqueness(e: _Evidence) -> Verdict | None:
     if column.form == "integer" and not every and not column.leading_zeros:
         return e.verdict(None, Role.QUASI, 0.6, "numbers of which nearly every one is different")
     amount = "every value is different" if every else "nearly every value is different"
+    if column.form == "integer" and not column.leading_zeros and not _is_dense(column):
+        return e.verdict(
+            concept, Role.IDENTIFYING, 0.6, amount, "an identifier, or a very fine measurement"
+        )
     return e.verdict(concept, Role.IDENTIFYING, 0.85 if every else 0.8, amount)
 
 
@@ -300,6 +308,14 @@ def _eight_digits(column: ColumnFacts) -> bool:
     return column.lowest is not None and column.highest is not None and (
         18500101 <= column.lowest and column.highest <= 21001231
     )
+
+
+def _is_dense(column: ColumnFacts) -> bool:
+    """Say whether numbers look counted through, or all have the same number of digits."""
+    if column.lowest is None or column.highest is None:
+        return False
+    run = column.highest - column.lowest + 1 <= 10 * column.distinct
+    return run or (column.widths == 1 and column.length >= 5)
 
 
 def is_band(column: ColumnFacts) -> bool:

@@ -19,7 +19,7 @@ from shoal.kernels import lattice as kernel
 from shoal.kernels.lattice import Classes
 from shoal.methods.arrays import promise_of
 from shoal.methods.lattice.measures import Measure, Tally
-from shoal.methods.lattice.pledge import Pledge
+from shoal.methods.lattice.pledge import Pledge, farthest
 from shoal.methods.lattice.space import Node, Space
 
 MEMORY = 500_000_000
@@ -30,7 +30,7 @@ _NOTHING = np.zeros(0, dtype=np.int64)
 class _Answer(NamedTuple):
     label: NDArray[np.uint32]
     classes: Classes
-    fails: NDArray[np.uint8]
+    due: NDArray[np.int64]  # per class: 0 it holds, else records that no finer node can keep
     widths: NDArray[np.int64]  # where the codes of each block begin
 
 
@@ -52,7 +52,7 @@ class Evaluator:
         self.space, self.pledge = space, pledge
         self._threads, self._memory = max(threads, 1), memory
         self._promise = promise_of(pledge.models, space.table)
-        self._need = pledge.need(self._promise)
+        self._farthest = farthest(self._promise)
         self._measure: Measure | None = None
         self._steps: dict[tuple[int, Node, Node], tuple[NDArray[np.uint32], int]] = {}
         self._costs: dict[tuple[int, Node], NDArray[np.int64]] = {}
@@ -135,8 +135,8 @@ class Evaluator:
     def labels(self, node: Node) -> tuple[NDArray[np.int64], Classes]:
         """Return the class of each finest class (-1: suppressed), and the classes that hold."""
         answer = self._count(node, 0, whole=True)
-        holds = np.flatnonzero(answer.fails == 0)
-        rank: NDArray[np.int64] = np.full(answer.fails.size, -1, dtype=np.int64)
+        holds = np.flatnonzero(answer.due == 0)
+        rank: NDArray[np.int64] = np.full(answer.due.size, -1, dtype=np.int64)
         rank[holds] = np.arange(len(holds))
         classes = answer.classes
         kept = Classes(classes.codes[:, holds], classes.counts[holds], *classes[2:])
@@ -158,15 +158,15 @@ class Evaluator:
         widths = _ends([width for _, width in steps])
         rest = old[2:]
         if not self._promise.kind.size:
-            fails = np.multiply(sizes < self._promise.k, 2, dtype=np.uint8)
+            due = sizes * (sizes < self._promise.k)
         elif sizes.size:
             budget = self.space.table.records if whole else self.pledge.budget
-            fails, *rest = kernel.judge_spread(
-                old, label, sizes, self._promise, self._need, self.pledge.fails_for_good, budget
+            due, *rest = kernel.judge_spread(
+                old, label, sizes, self._promise, self._farthest, budget
             )
         else:
-            fails = np.zeros(0, dtype=np.uint8)
-        return _Answer(label, Classes(codes, sizes, *rest), fails, widths)
+            due = sizes
+        return _Answer(label, Classes(codes, sizes, *rest), due, widths)
 
     def _step(self, b: int, low: Node, high: Node) -> tuple[NDArray[np.uint32], int]:
         """Return what a block's codes become between two nodes, and how many there can be."""
@@ -217,7 +217,7 @@ class Evaluator:
         measure = self._measure
         start = answer.widths
         tally, logs, failed = kernel.sum_up(
-            classes.codes, classes.counts, answer.fails, start, budget,
+            classes.codes, classes.counts, answer.due, start, budget,
             measure is not None and measure.with_logs,
         )  # fmt: skip
         suppressed, least, published, squares, published_squares = tally.tolist()

@@ -1,4 +1,4 @@
-"""A promise and a limit, cut into what a search may and may not rely on."""
+"""A promise and a limit as a search over a lattice sees them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
 from shoal.core.privacy import AlphaKAnonymity, KAnonymity, PrivacyModel
-from shoal.kernels.axes import DISTINCT, Promise
+from shoal.kernels.axes import CLOSENESS, EQUAL, NT_CLOSENESS, ORDERED, Promise
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +21,11 @@ class Pledge:
     Attributes:
         budget: records that may be suppressed.
         records: records of the table.
-        fails_for_good: whether a class that fails has, in every finer node, a part that
-            fails too. Then a node with a failing class more than the budget allows rules
-            out everything below it. Where it is false, only classes that are too small or
-            have too few distinct values are relied on in that way.
     """
 
     models: tuple[PrivacyModel, ...]
     budget: int
     records: int
-    fails_for_good: bool
 
     @property
     def k(self) -> int:
@@ -47,25 +42,11 @@ class Pledge:
         """
         return (self.records - self.budget) // self.k + self.budget
 
-    def need(self, promise: Promise) -> NDArray[np.int64]:
-        """Return first place, end and number of values that distinct l-diversity asks for."""
-        rows = [
-            (promise.start[column], promise.start[column + 1], math.ceil(least))
-            for kind, column, least in zip(
-                promise.kind, promise.column, promise.first_number, strict=True
-            )
-            if kind == DISTINCT
-        ]
-        return np.array(rows, dtype=np.int64).reshape(-1, 3)
-
 
 def pledge_of(models: Sequence[PrivacyModel], *, records: int, limit: float) -> Pledge:
     """Return the promise for a table of this size.
 
-    Without suppression, every model may be relied on for which merging safe classes
-    gives a safe class. With it, a failing class may spoil a safe one that it is merged
-    into, and only what no merging can spoil remains: size and distinct values. A release
-    of nothing is no release, so the budget never covers all records.
+    A release of nothing is no release, so the budget never covers all records.
 
     Raises:
         MethodError: the limit is not a share.
@@ -78,9 +59,27 @@ def pledge_of(models: Sequence[PrivacyModel], *, records: int, limit: float) -> 
         raise MethodError(problem="the suppression limit must lie between 0 and 1")
     # 0.29 * 100 is just below 29 in floats; whoever writes 0.29 means 29.
     budget = max(min(math.floor(limit * records + 1e-9), records - 1), 0)
-    if budget:
-        for_good = all(model.monotone_with_suppression for model in models)
-    else:
-        for_good = all(model.monotone for model in models)
-    return Pledge(tuple(models), budget, records, for_good)
+    return Pledge(tuple(models), budget, records)
 
+
+def farthest(promise: Promise) -> NDArray[np.float64]:
+    """Return, per model, a bound of the distance between any records and the whole table.
+
+    A distance is convex, so it is largest for records that all have one value: 1 minus
+    that value's share (equal), or what the ends of the order are away (ordered). The others
+    are at most 1.
+    """
+    found = np.ones(promise.kind.size)
+    for m, (kind, column, how) in enumerate(
+        zip(promise.kind, promise.column, promise.distance, strict=True)
+    ):
+        counts = promise.reference[promise.start[column] : promise.start[column + 1]]
+        shares = counts / max(counts.sum(), 1)
+        if kind not in (CLOSENESS, NT_CLOSENESS):
+            continue
+        if how == EQUAL:
+            found[m] = 1 - shares.min()
+        elif how == ORDERED and len(shares) > 1:
+            middle = float((np.arange(len(shares)) * shares).sum()) / (len(shares) - 1)
+            found[m] = max(middle, 1 - middle)
+    return found
