@@ -9,8 +9,6 @@ import pytest
 
 pytest.importorskip("opendp", reason="needs the extra shoal[dp]")
 
-from shoal.dp.estimate import extreme_scores, rank_scores
-from shoal.dp.records import FINEST
 from tests.dp.tables import (
     ask,
     chi_square_ok,
@@ -22,6 +20,9 @@ from tests.dp.tables import (
     normal_cdf,
     permute_and_flip,
 )
+
+from shoal.dp.estimate import extreme_scores, rank_scores
+from shoal.dp.records import FINEST
 
 pytestmark = pytest.mark.slow
 

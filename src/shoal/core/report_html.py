@@ -12,7 +12,7 @@ padding:0 1rem}
 h1{font-size:1.7rem;margin:0 0 .3rem} h2{font-size:1.15rem;margin:2rem 0 .5rem}
 p.lead{color:#4a5a6a;margin:.2rem 0 1.2rem} table{border-collapse:collapse;width:100%}
 td,th{text-align:left;padding:.4rem .6rem;border-bottom:1px solid #dde4ea;vertical-align:top}
-th{font-weight:600;color:#4a5a6a} td.n{text-align:right;font-variant-numeric:tabular-nums}
+th{font-weight:600;color:#4a5a6a} td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
 .holds{color:#0a6b3d;font-weight:600} .broken{color:#a8201a;font-weight:700}
 .bar{background:#e6ecf1;height:.7rem;border-radius:.35rem;overflow:hidden;min-width:8rem}
 .bar i{display:block;height:100%;background:#2f6f9f}
@@ -52,7 +52,10 @@ def to_html(report: ReleaseReport) -> str:
 
 
 def _table(head: tuple[str, ...], rows: object) -> str:
-    top = "".join(f"<th>{escape(name)}</th>" for name in head)
+    numbers = ("before", "after", "loss", "value", "worst class")
+    top = "".join(
+        f"<th{' class=n' if name in numbers else ''}>{escape(name)}</th>" for name in head
+    )
     body = "".join(f"<tr>{row}</tr>" for row in rows)  # type: ignore[attr-defined]
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 

@@ -31,7 +31,7 @@ from shoal.kernels.clustering_space import (
     Space,
 )
 
-WIDTH = 8
+WIDTH = 16
 
 
 class Pieces(NamedTuple):

@@ -260,11 +260,9 @@ def next_level(size, columns, binomial, pairs, goal, before, before_exact, befor
     upper bound needs only smaller sets; a set whose bound stays under the goal is LOW and
     need not be looked at. Everything else is WAITING.
 
-    Args:
-        pairs: float64[columns, columns], pairs[i, a] = H(i | a).
-        before, before_exact, before_state: entropy or its bound, of the sets of size - 1.
-        two, two_exact: the same for the sets of size - 2.
-        bound, state: filled for each set of `size`.
+    pairs[i, a] is H(i | a); before, before_exact and before_state tell the entropy (or its
+    bound) of the sets of size - 1, two and two_exact that of the sets of size - 2; bound
+    and state are filled for each set of `size`.
     """
     chosen = np.arange(size)
     total = bound.size
@@ -300,4 +298,3 @@ def next_level(size, columns, binomial, pairs, goal, before, before_exact, befor
             chosen[i] = i
             i += 1
         chosen[i] += 1
-

@@ -4,6 +4,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.naive import adaptive as naive
 
 from shoal.core.errors import InputError, MethodError, PrivacyError
 from shoal.methods.adaptive.candidates import (
@@ -14,7 +15,6 @@ from shoal.methods.adaptive.candidates import (
     fraction_name,
     predict,
 )
-from tests.naive import adaptive as naive
 
 PAIRS = st.dictionaries(st.integers(1, 30), st.integers(0, 20), min_size=1).filter(
     lambda counts: any(counts.values())

@@ -300,7 +300,9 @@ def _step(rule: Rule, dtype: pl.DataType, as_of: date) -> pl.Expr:
         area = padded.str.extract(r"^(\d{3})\d{2}(-?\d{4})?$", 1)
         small = area.is_in(list(SMALL_ZIPS))
         coarse = pl.when(small | area.is_null()).then(pl.lit("000")).otherwise(area)
-        return pl.when(text.is_null() | (text == "")).then(None).otherwise(coarse).alias(rule.column)
+        return (
+            pl.when(text.is_null() | (text == "")).then(None).otherwise(coarse).alias(rule.column)
+        )
     year = _year(rule, dtype, text)
     if rule.step is Step.YEAR:
         return year.alias(rule.column)

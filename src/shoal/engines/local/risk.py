@@ -147,9 +147,7 @@ def _people(
     facts = {
         "people": int(counted[_PEOPLE].sum()),
         "smallest_class": int(matched.min()),
-        "below": {
-            str(limit): int(sizes[matched < limit].sum()) for limit in LIMITS
-        },
+        "below": {str(limit): int(sizes[matched < limit].sum()) for limit in LIMITS},
         "population_unique_records": below(sizes[matched == 1].astype(np.int64), (2,))["2"],
         "classes_larger_than_in_population": int(short.sum()),
     }

@@ -38,7 +38,7 @@ def _tree_distances(
     domain: Domain, values: Sequence[str | None], labels: Sequence[str | None]
 ) -> NDArray[np.float32]:
     tree = domain.tree
-    assert tree is not None  # noqa: S101  (the caller just looked)
+    assert tree is not None  # the caller just looked
     places = dict(zip(domain.labels, domain.position.astype(np.int64), strict=True))
     # Not every node is a value that occurred: an outside table may know others.
     nodes = np.array([_node(domain, places, value) for value in values], dtype=np.int64)
@@ -65,7 +65,9 @@ def _node(domain: Domain, places: dict[str | None, np.int64], text: str | None) 
 def _line_distances(
     domain: Domain, values: Sequence[str | None], labels: Sequence[str | None]
 ) -> NDArray[np.float32]:
-    known = {label: float(place) for label, place in zip(domain.labels, domain.position, strict=True)}
+    known = {
+        label: float(place) for label, place in zip(domain.labels, domain.position, strict=True)
+    }
     points = np.array([_place(domain, known, value) for value in values], dtype=np.float64)
     absent = np.array([value is None or value == "" for value in values], dtype=bool)
     span = domain.span or 1.0
@@ -84,9 +86,7 @@ def _line_distances(
     return out
 
 
-def _ends(
-    domain: Domain, known: dict[str | None, float], label: str
-) -> tuple[float, float] | None:
+def _ends(domain: Domain, known: dict[str | None, float], label: str) -> tuple[float, float] | None:
     """Return the range that a label covers on a line, or None for a label nobody knows."""
     point = _place(domain, known, label)
     if not math.isnan(point):
@@ -115,7 +115,9 @@ def _place(domain: Domain, known: dict[str | None, float], text: str | None) -> 
             moment = datetime.fromisoformat(text.strip())
         except ValueError:
             return math.nan
-        return moment.toordinal() + (moment.hour * 60 + moment.minute) / 1440 + moment.second / 86400
+        return (
+            moment.toordinal() + (moment.hour * 60 + moment.minute) / 1440 + moment.second / 86400
+        )
     if domain.kind is Kind.NUMERIC:
         try:
             number = float(text.replace("_", "x"))

@@ -54,14 +54,14 @@ def credibility(parts: Sequence[int], held: int, *, l: float) -> list[float]:  #
     found = []
     for i, size in enumerate(parts):
         # Expected holders in part i over all ways, minus those over the ways that break nothing.
-        mean = total * held * size / sum(parts)
         rest_parts = [*parts[:i], *parts[i + 1 :]]
         rest_caps = [*caps[:i], *caps[i + 1 :]]
         quiet = sum(
             x * comb(size, x) * _ways(rest_parts, rest_caps, held - x)
             for x in range(min(caps[i], held) + 1)
         )
-        found.append(float(mean - quiet) / broken / size)
+        # Whole numbers to the end: the difference of the two may be a tiny part of either.
+        found.append((total * held * size - quiet * sum(parts)) / (broken * sum(parts) * size))
     return [min(max(p, 0.0), 1.0) for p in found]
 
 
@@ -73,7 +73,8 @@ def minimality(classes: Sequence[MergedClass], *, k: int, l: float) -> AttackRes
 
     Args:
         classes: merged classes; those with one part say nothing.
-        k, l: the promise that the attacker knows.
+        k: smallest class that the algorithm allows, as the attacker knows.
+        l: no value may have more than 1/l of a class, as the attacker knows.
     """
     if k < 1 or l < 1:
         raise MethodError(problem="k and l must be at least 1")
@@ -82,7 +83,7 @@ def minimality(classes: Sequence[MergedClass], *, k: int, l: float) -> AttackRes
     applies = bets = 0
     for each in classes:
         size, held = sum(each.parts), sum(each.holders)
-        fits = len(each.parts) > 1 and min(each.parts) >= k and 0 < held and held * l <= size
+        fits = len(each.parts) > 1 and min(each.parts) >= k and held > 0 and held * l <= size
         if not fits or size > MOST_RECORDS:
             continue
         applies += 1
@@ -100,7 +101,11 @@ def minimality(classes: Sequence[MergedClass], *, k: int, l: float) -> AttackRes
         targets=int(people),
         success=right / people if people else 0.0,
         baseline=guessed / people if people else 0.0,
-        detail={"classes_that_say_something": applies, "bets": bets, "highest_credibility": highest},
+        detail={
+            "classes_that_say_something": applies,
+            "bets": bets,
+            "highest_credibility": highest,
+        },
     )
 
 

@@ -167,12 +167,14 @@ def _largest_others(cells: Cells, known: int) -> NDArray[np.int64]:
     """Return for each cell the records of the `known` largest other cells of its class."""
     order = np.lexsort((cells.value, -cells.count, cells.label))
     label, count = cells.label[order], cells.count[order]
-    starts = np.flatnonzero(np.concatenate(([True], label[1:] != label[:-1]))) if len(label) else []
-    begin = np.repeat(starts, np.diff(np.append(starts, len(label)))).astype(np.int64)
+    if not len(label):
+        return count
+    starts = np.flatnonzero(np.concatenate(([True], label[1:] != label[:-1])))
+    ends = np.append(starts[1:], len(label))
+    begin = np.repeat(starts, ends - starts)
     rank = np.arange(len(label)) - begin
     sums = np.concatenate(([0], np.cumsum(count)))
-    last = np.minimum(np.append(starts, len(label))[1:], len(label)) if len(label) else begin
-    end = np.repeat(last, np.diff(np.append(starts, len(label)))).astype(np.int64)
+    end = np.repeat(ends, ends - starts)
     # Cells among the first `known` leave themselves out and take one more.
     inside = rank < known
     upto = np.minimum(begin + known + inside, end)

@@ -84,9 +84,7 @@ def exact_risk(f: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.flo
     return risk
 
 
-def household_risk(
-    risk: NDArray[np.float64], household: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def household_risk(risk: NDArray[np.float64], household: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return for each household the risk that at least one of its members is re-identified.
 
     Args:

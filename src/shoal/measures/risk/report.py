@@ -168,7 +168,10 @@ def risk_report(
     expected = float((sizes * risks).sum())
     special = special_uniques(classes.codes, sizes, max_size=max_size)
     if not special.complete:
-        notices = (*notices, f"special uniques: sets of more than {special.max_size} columns left out")
+        notices = (
+            *notices,
+            f"special uniques: sets of more than {special.max_size} columns left out",
+        )
     return RiskReport(
         records=records,
         classes=len(sizes),

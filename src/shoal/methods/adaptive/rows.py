@@ -33,6 +33,8 @@ class Column:
         up: the code of each label's group; a label without a group stays itself.
         star: the code of a suppressed cell.
         position: where each value stands, for correlations; NaN for a missing value.
+        has_groups: whether the hierarchy has something between a value and the suppressed
+            mark; a matter of the hierarchy, not of the values that happen to occur.
     """
 
     name: str
@@ -40,12 +42,7 @@ class Column:
     up: NDArray[np.int32]
     star: int
     position: NDArray[np.float64]
-
-    @property
-    def has_groups(self) -> bool:
-        """Say whether a step up leads to something other than the suppressed mark."""
-        codes = np.arange(len(self.up))
-        return bool(((self.up != codes) & (self.up != self.star)).any())
+    has_groups: bool = False
 
 
 def column_of(domain: Domain, *, level: int = 1, grouped: bool = True) -> Column:
@@ -71,7 +68,12 @@ def column_of(domain: Domain, *, level: int = 1, grouped: bool = True) -> Column
     if domain.has_missing:
         places[0] = np.nan
     return Column(
-        name=domain.name, labels=tuple(labels), up=up, star=code[star_label], position=places
+        name=domain.name,
+        labels=tuple(labels),
+        up=up,
+        star=code[star_label],
+        position=places,
+        has_groups=tree is not None and level < tree.levels - 1,
     )
 
 

@@ -248,7 +248,9 @@ def is_vin(text: str) -> bool:
         return False
     values = dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", "12345678123457923456789", strict=True))
     weights = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
-    return "0123456789X"[_weighted("".join(values.get(c, c) for c in plain), weights) % 11] == plain[8]
+    return (
+        "0123456789X"[_weighted("".join(values.get(c, c) for c in plain), weights) % 11] == plain[8]
+    )
 
 
 NATIONAL: dict[str, tuple[Callable[[str], bool], float]] = {

@@ -63,7 +63,8 @@ _ALL: tuple[Concept, ...] = (
     _concept("fax", _I, "a fax number", "fax, telefax, faks", "E"),
     _concept("phone", _I, "a phone number",
              "phone, telephone, tel, mobile, cell, cellphone, handy, telefon, telefonnummer, "
-             "telefono, telefone, celular, movil, gsm, telefoon, puhelin, телефон, 电话, 電話", "D"),
+             "telefono, telefone, celular, movil, gsm, telefoon, puhelin, "
+             "телефон, 电话, 電話", "D"),
     _concept("ip", _I, "an IP address", "ip, ip address, ip addr, ipv4, ipv6, client ip", "O"),
     _concept("url", _I, "a web address", "url, uri, website, homepage, web, webseite, link", "N"),
     _concept("national_id", _I, "a national identity number",
@@ -101,8 +102,8 @@ _ALL: tuple[Concept, ...] = (
              "deviceid, udid, idfa, gaid, advertising id, cookie, cookie id, android id", "M"),
     _concept("biometric", _I, "a biometric identifier",
              "fingerprint, voiceprint, retina, iris scan, face id, biometric, fingerabdruck", "P"),
-    _concept("photo", _I, "a photograph", "photo, photograph, picture, foto, bild, portrait, selfie",
-             "Q"),
+    _concept("photo", _I, "a photograph",
+             "photo, photograph, picture, foto, bild, portrait, selfie", "Q"),
     _concept("login", _I, "a user name",
              "username, user name, login, screen name, nickname, handle, benutzername, usuario, "
              "utilisateur, twitter, facebook, instagram", "R"),
@@ -110,7 +111,8 @@ _ALL: tuple[Concept, ...] = (
              "birth, birthday, birthdate, dob, date of birth, year of birth, birth year, born, "
              "geburt, geburtsdatum, geburtstag, geburtsjahr, naissance, date naissance, "
              "nacimiento, fecha nacimiento, nascita, nascimento, data nascita, geboortedatum, "
-             "data urodzenia, urodzenia, fodselsdato, fodelsedatum, syntymaaika, 生年月日, 出生日期",
+             "data urodzenia, urodzenia, fodselsdato, fodelsedatum, "
+             "syntymaaika, 生年月日, 出生日期",
              "C"),
     _concept("death", _Q, "a date of death",
              "death, died, dod, date of death, death date, todesdatum, deces, fallecimiento, morte",
@@ -120,14 +122,16 @@ _ALL: tuple[Concept, ...] = (
              "agegroup, altersgruppe, возраст, 年龄, 年齢", "C"),
     _concept("zip", _Q, "a postal code",
              "zip, zipcode, zip code, postal, postal code, postcode, post code, plz, postleitzahl, "
-             "code postal, codigo postal, cap, cep, kod pocztowy, postnummer, postinumero, 郵便番号",
+             "code postal, codigo postal, cap, cep, kod pocztowy, "
+             "postnummer, postinumero, 郵便番号",
              "B"),
     _concept("geo", _Q, "a position on the map",
              "latitude, longitude, lat, lon, lng, long, coordinates, coordinate, gps, geo, "
              "geocode, geolocation, x coord, y coord, breitengrad, langengrad, latitud, longitud",
              "B"),
     _concept("address", _I, "an address",
-             "address, street, addr, adresse, anschrift, strasse, direccion, calle, indirizzo, via, "
+             "address, street, addr, adresse, anschrift, strasse, "
+             "direccion, calle, indirizzo, via, "
              "endereco, rua, adres, straat, ulica, adress, gata, osoite, адрес, 地址, 住所", "B"),
     _concept("state", _Q, "a state or country",
              "state, province, bundesland, estado, provincia, country, nation, nationality, land, "
@@ -149,7 +153,8 @@ _ALL: tuple[Concept, ...] = (
              "trade union, orientation, sexual orientation, sexuality, religione, religiao"),
     _concept("origin", _Q, "ethnic origin or language",
              "race, ethnicity, ethnic, ethnie, etnia, herkunft, raza, raca, origin, ancestry, "
-             "language, mother tongue, sprache, muttersprache, langue, idioma, lingua, taal, tribe, "
+             "language, mother tongue, sprache, muttersprache, langue, "
+             "idioma, lingua, taal, tribe, "
              "caste, immigration, migration, visa"),
     _concept("family", _Q, "family or household",
              "marital, marital status, married, civil status, familienstand, etat civil, "
@@ -160,7 +165,8 @@ _ALL: tuple[Concept, ...] = (
              "education, education num, schooling, degree, school, university, bildung, abschluss, "
              "diplome, educacion, istruzione, escolaridade, opleiding, wyksztalcenie, utbildning, "
              "occupation, job, job title, profession, employer, company, employment, workclass, "
-             "work class, position, beruf, arbeitgeber, emploi, metier, trabajo, ocupacion, empleo, "
+             "work class, position, beruf, arbeitgeber, emploi, metier, "
+             "trabajo, ocupacion, empleo, "
              "lavoro, professione, profissao, beroep, zawod, yrke, ammatti, industry, sector, "
              "hours per week, military, veteran, 职业, 職業"),
     _concept("body", _Q, "the body",
@@ -168,15 +174,18 @@ _ALL: tuple[Concept, ...] = (
              "grosse, gewicht, groesse, taille, poids, altura, peso, altezza, handedness"),
     _concept("health", _S, "health",
              "diagnosis, diagnoses, diagnose, diagnoza, diag, disease, illness, condition, "
-             "comorbidity, icd, icd9, icd10, drg, symptom, symptoms, treatment, therapy, procedure, "
+             "comorbidity, icd, icd9, icd10, drg, symptom, symptoms, "
+             "treatment, therapy, procedure, "
              "procedures, medication, medications, medicine, drug, drugs, prescription, dose, lab, "
-             "serum, glucose, glu, hba1c, a1cresult, a1c, cholesterol, blood pressure, pulse, heart "
+             "serum, glucose, glu, hba1c, a1cresult, a1c, cholesterol, "
+             "blood pressure, pulse, heart "
              "rate, hiv, aids, cancer, tumor, tumour, diabetes, diabetesmed, asthma, mental, "
              "psychiatric, depression, suicide, disability, handicap, pregnant, pregnancy, "
              "abortion, vaccination, vaccine, allergy, smoker, smoking, alcohol, mortality, "
              "krankheit, erkrankung, befund, medikament, behandlung, behinderung, krankenstand, "
              "maladie, traitement, medicament, grossesse, enfermedad, tratamiento, medicamento, "
-             "diagnostico, malattia, cura, farmaco, doenca, ziekte, behandeling, choroba, leczenie, "
+             "diagnostico, malattia, cura, farmaco, doenca, ziekte, "
+             "behandeling, choroba, leczenie, "
              "sjukdom, diagnos, genotype, gene, mutation, dna, snp, outcome, prognosis, cd4"),
     _concept("money", _S, "income or money",
              "income, salary, wage, wages, pay, earnings, capital gain, capital loss, tax, debt, "
@@ -184,12 +193,14 @@ _ALL: tuple[Concept, ...] = (
              "amount, balance, price, payment, revenue, wealth, assets, benefit, welfare, pension, "
              "gehalt, lohn, einkommen, verdienst, schulden, kosten, betrag, salaire, revenu, "
              "dette, montant, sueldo, salario, ingreso, ingresos, deuda, coste, costo, stipendio, "
-             "reddito, debito, renda, salario, inkomen, loon, schuld, dochod, pensja, inkomst, lon, "
+             "reddito, debito, renda, salario, inkomen, loon, schuld, "
+             "dochod, pensja, inkomst, lon, "
              "salary class, fare, purchase, spending"),
     _concept("judgement", _S, "a judgement or an offence",
              "grade, mark, gpa, exam, score, rating, performance, evaluation, note, zensur, "
              "crime, criminal, conviction, offence, offense, arrest, sentence, prison, violation, "
-             "straftat, urteil, delit, condamnation, delito, reato, password, passwort, pin, secret"),
+             "straftat, urteil, delit, condamnation, delito, reato, "
+             "password, passwort, pin, secret"),
     _concept("stay", _Q, "a stay or visit others may know of",
              "admission, admitted, admit, discharge, visit, appointment, arrival, departure, stay, "
              "length of stay, los, time in hospital, aufnahme, entlassung, verweildauer, ingreso "
@@ -274,7 +285,7 @@ _PERSON = frozenset(
     "patient person client customer user member employee student subject participant respondent "
     "patienten kunde kunden mitarbeiter schuler benutzer paciente cliente empleado alumno "
     "utente assistito dipendente studente funcionario aluno pacjent klient klant medewerker "
-    "patiente salarie eleve".split()
+    "patiente salarie eleve".split()  # noqa: SIM905 - words read better without quotes
 )
 
 

@@ -105,7 +105,9 @@ def is_ip(text: str) -> bool:
     return True
 
 
-_NAME_PARTS = frozenset("de la le van von der den di da dos del el al bin ibn mc st san und y e".split())
+_NAME_PARTS = frozenset(
+    "de la le van von der den di da dos del el al bin ibn mc st san und y e".split()  # noqa: SIM905
+)
 
 
 def is_person_name(text: str) -> bool:
@@ -130,7 +132,14 @@ _DATE_FORMS: Mapping[str, tuple[str, ...]] = {
     "month/day/year": ("%m/%d/%Y", "%m-%d-%Y", "%m/%d/%y"),
     "year/month/day": ("%Y/%m/%d", "%Y.%m.%d"),
     "yearmonthday": ("%Y%m%d",),
-    "day month-name year": ("%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y", "%B %d, %Y", "%b %d, %Y"),
+    "day month-name year": (
+        "%d %b %Y",
+        "%d %B %Y",
+        "%d-%b-%Y",
+        "%d-%b-%y",
+        "%B %d, %Y",
+        "%b %d, %Y",
+    ),
 }
 
 

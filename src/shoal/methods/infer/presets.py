@@ -89,7 +89,9 @@ def apply_preset(
         MethodError: there is no such preset.
     """
     if name not in PRESETS:
-        raise MethodError(problem=f"--preset {name}: no such preset; there are {', '.join(PRESETS)}")
+        raise MethodError(
+            problem=f"--preset {name}: no such preset; there are {', '.join(PRESETS)}"
+        )
     day = as_of or date.today()
     rules = tuple(_rule(column, verdicts[column.name]) for column in columns)
     document = schema_document(columns, verdicts)
@@ -99,7 +101,7 @@ def apply_preset(
         entries[rule.column] = {**entry, **_entry(rule, day)}
         if rule.step is Step.REMOVE:
             entries[rule.column] = {"role": str(Role.IDENTIFYING)}
-    kept = {"columns": entries}
+    kept: dict[str, Any] = {"columns": entries}
     kept["privacy"] = [
         model
         for model in document["privacy"]
@@ -111,9 +113,7 @@ def apply_preset(
         "check for newer data.",
         f"birth years are judged by the age on {day.isoformat()}.",
     )
-    return Preset(
-        name=name, rules=rules, as_of=day, schema={**document, **kept}, notices=notices
-    )
+    return Preset(name=name, rules=rules, as_of=day, schema={**document, **kept}, notices=notices)
 
 
 def _rule(column: ColumnFacts, verdict: Verdict) -> Rule:

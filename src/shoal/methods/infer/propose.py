@@ -24,7 +24,8 @@ def hierarchy_for(column: ColumnFacts, verdict: Verdict) -> dict[str, Any] | Non
     Example:
         >>> facts = ColumnFacts(name="zip", records=9, missing=0, distinct=9, commonest=1,
         ...                     sample=("75275", "75201"), widths=1)
-        >>> verdict = Verdict(role=Role.QUASI, kind=Kind.CATEGORICAL, confidence=1, why="", concept="zip")
+        >>> verdict = Verdict(role=Role.QUASI, kind=Kind.CATEGORICAL, confidence=1, why="",
+        ...                   concept="zip")
         >>> hierarchy_for(facts, verdict)
         {'mask': {}}
     """

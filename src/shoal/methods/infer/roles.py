@@ -184,7 +184,11 @@ def _by_identifying_header(e: _Evidence) -> Verdict | None:
         return None
     if column.distinct <= 2 and column.present >= _FEW:
         return e.verdict(
-            concept, Role.QUASI, 0.4, says, "but there are hardly different values: a mere yes or no?"
+            concept,
+            Role.QUASI,
+            0.4,
+            says,
+            "but there are hardly different values: a mere yes or no?",
         )
     confidence = 0.85
     if concept.key == "phone" and all(map(is_phone_digits, column.sample)) and column.sample:
@@ -198,9 +202,13 @@ def _by_date(e: _Evidence) -> Verdict | None:
         return None
     name, form = e.date
     concept = e.header if e.header is not None and e.header.hipaa == "C" else None
-    written = "dates" if name == "iso" else f"dates, written {name}; ISO dates could be joined by year"
+    written = (
+        "dates" if name == "iso" else f"dates, written {name}; ISO dates could be joined by year"
+    )
     says = f"the header says {e.header.says}" if e.header is not None else ""
-    found = e.verdict(concept, Role.QUASI, 0.95 if concept else 0.85, f"the values are {written}", says)
+    found = e.verdict(
+        concept, Role.QUASI, 0.95 if concept else 0.85, f"the values are {written}", says
+    )
     return replace(found, concept=concept.key if concept else "date", date_format=form or None)
 
 
@@ -241,7 +249,7 @@ def _by_header(e: _Evidence) -> Verdict | None:
     column = e.column
     if concept.key == "age":
         low, high = column.lowest, column.highest
-        if column.is_number and low is not None and high is not None and 0 <= low and high <= 130:
+        if column.is_number and low is not None and high is not None and low >= 0 and high <= 130:
             return e.verdict(concept, Role.QUASI, 0.97, says, "the numbers are ages")
         if column.sample and all(_BAND.fullmatch(text.strip()) for text in column.sample):
             return e.verdict(concept, Role.QUASI, 0.95, says, "the values are bands of numbers")
@@ -305,8 +313,11 @@ _RULES = (
 
 
 def _eight_digits(column: ColumnFacts) -> bool:
-    return column.lowest is not None and column.highest is not None and (
-        18500101 <= column.lowest and column.highest <= 21001231
+    return (
+        column.lowest is not None
+        and column.highest is not None
+        and column.lowest >= 18500101
+        and column.highest <= 21001231
     )
 
 

@@ -43,7 +43,7 @@ def best_first(findings: Findings) -> Search:
     whole = Box(-math.inf, 0, lattice.bottom, lattice.top, floors)
     heap = [whole]
     made = 0
-    seen: set[Node] = set()
+    known: dict[Node, Tally] = {}
     climbed = math.inf
     while heap:
         box = heapq.heappop(heap)
@@ -51,10 +51,11 @@ def best_first(findings: Findings) -> Search:
         if box.bound >= findings.best:
             break
         pivot = _halfway(box)
-        seen.add(pivot)
-        tally = (yield (pivot,))[0]
+        if pivot not in known:
+            known[pivot] = (yield (pivot,))[0]
+        tally = known.pop(pivot)  # boxes do not overlap: no pivot comes twice
         if findings.best < climbed:
-            yield from _improve(findings, seen)
+            yield from _improve(findings, known)
             climbed = findings.best
         for low, high, scores in _cut(box, tally, findings=findings):
             bound = max(_join(findings, scores, low), box.bound)
@@ -120,15 +121,14 @@ def _not_below(box: Box, node: Node) -> Iterator[tuple[Node, Node, Floats]]:
             yield low, high, box.scores
 
 
-def _improve(findings: Findings, seen: set[Node]) -> Search:
+def _improve(findings: Findings, known: dict[Node, Tally]) -> Search:
     """Walk from the best solution to better neighbours until there is none."""
     while True:
         here = findings.ranked()[0]
         around = (*findings.lattice.finer(here.node), *findings.lattice.coarser(here.node))
-        fresh = tuple(node for node in around if node not in seen)
+        fresh = tuple(node for node in around if node not in findings.counted)
         if not fresh:
             return
-        seen.update(fresh)
-        yield fresh
+        known.update(zip(fresh, (yield fresh), strict=True))
         if findings.best >= here.score:
             return

@@ -43,6 +43,8 @@ class Findings:
     """Solutions found, nodes counted, and whether the best one is proven to be the best.
 
     Attributes:
+        counted: the suppressed records of each node that was counted (once above the
+            budget, not all of them).
         bound: no node can score below this.
     """
 
@@ -50,20 +52,23 @@ class Findings:
     measure: Measure
     budget: int
     solutions: list[Solution] = field(default_factory=list)
-    evaluated: int = 0
+    counted: dict[Node, int] = field(default_factory=dict)
     proven: bool = False
     best: float = math.inf
     bound: float = -math.inf
 
     def learn(self, tally: Tally) -> bool:
         """Take in a tally; return whether the node is a solution."""
-        self.evaluated += 1
+        self.counted[tally.node] = tally.suppressed
         if tally.suppressed > self.budget:
             return False
         found = Solution(self.measure.score(tally), tally.suppressed, tally.node)
         self.solutions.append(found)
         self.best = min(self.best, found.score)
         return True
+
+    def give_up(self) -> None:
+        """Say what is known when a search is stopped before its end."""
 
     def ranked(self) -> list[Solution]:
         """Return the solutions, the best first."""
@@ -117,22 +122,30 @@ class Board(Findings):
         """Say whether a node might still beat the best one."""
         return bool(self.bounds[place] < self.best)
 
+    def give_up(self) -> None:
+        """Say what is known when a search is stopped before its end."""
+        self.bound = min(float(self.bounds.min()), self.best)
+
     def finish(self) -> None:
         """Declare the search complete: no open node is left."""
         self.proven = True
         self.bound = self.best
 
 
-def drive(search: Search, findings: Findings, *, answer: Answer) -> None:
-    """Let a search ask until it is done."""
+def drive(
+    search: Search, findings: Findings, *, answer: Answer, stop: Callable[[], bool] | None = None
+) -> None:
+    """Let a search ask until it is done or `stop` says that enough was spent."""
     try:
         asked = next(search)
         while True:
             tallies = answer(asked)
             for tally in tallies:
                 findings.learn(tally)
+            if stop is not None and stop():
+                search.close()
+                findings.give_up()
+                return
             asked = search.send(tallies)
     except StopIteration:
         return
-
-

@@ -27,7 +27,9 @@ _WORTH_A_THREAD = 100_000  # classes; below, handing over costs more than the wo
 _NOTHING = np.zeros(0, dtype=np.int64)
 
 
-class _Answer(NamedTuple):
+class Answer(NamedTuple):
+    """The classes of a node, which of them fail, and how they came from its source."""
+
     label: NDArray[np.uint32]
     classes: Classes
     due: NDArray[np.int64]  # per class: 0 it holds, else records that no finer node can keep
@@ -51,12 +53,12 @@ class Evaluator:
     ) -> None:
         self.space, self.pledge = space, pledge
         self._threads, self._memory = max(threads, 1), memory
-        self._promise = promise_of(pledge.models, space.table)
-        self._farthest = farthest(self._promise)
+        self.promise = promise_of(pledge.models, space.table)
+        self._farthest = farthest(self.promise)
         self._measure: Measure | None = None
         self._steps: dict[tuple[int, Node, Node], tuple[NDArray[np.uint32], int]] = {}
         self._costs: dict[tuple[int, Node], NDArray[np.int64]] = {}
-        self.work = 0  # classes read so far: what a search has cost, on any machine
+        self.work = 0  # block codes read so far: what a search has cost, on any machine
         base = self._pack()
         columns = len(space.ladders)
         self._levels: NDArray[np.int64] = np.zeros((64, columns), dtype=np.int64)
@@ -94,10 +96,10 @@ class Evaluator:
     ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
         """Return the sensitive values of the finest classes, for columns the promise names."""
         table = self.space.table
-        used = np.unique(self._promise.column)
+        used = np.unique(self.promise.column)
         if not used.size:
             return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint32), _NOTHING
-        value = (table.sensitive[:, used] + self._promise.start[used]).astype(np.uint32).ravel()
+        value = (table.sensitive[:, used] + self.promise.start[used]).astype(np.uint32).ravel()
         amount = np.repeat(table.counts, used.size)
         return np.append(starts, table.rows) * used.size, value, amount
 
@@ -126,23 +128,17 @@ class Evaluator:
             answers = [self._count(*job) for job in jobs]
         found = []
         for (node, source), answer in zip(jobs, answers, strict=True):
-            self.work += int(self._sizes[source])
-            found.append(self._read(node, answer))
+            self.work += int(self._sizes[source]) * len(self.space.blocks)
+            found.append(self.read(node, answer))
             if answer.classes.counts.size:
                 self._keep(node, answer.classes, floor=0.8 * float(self._sizes[source]))
         return found
 
-    def labels(self, node: Node) -> tuple[NDArray[np.int64], Classes]:
-        """Return the class of each finest class (-1: suppressed), and the classes that hold."""
-        answer = self._count(node, 0, whole=True)
-        holds = np.flatnonzero(answer.due == 0)
-        rank: NDArray[np.int64] = np.full(answer.due.size, -1, dtype=np.int64)
-        rank[holds] = np.arange(len(holds))
-        classes = answer.classes
-        kept = Classes(classes.codes[:, holds], classes.counts[holds], *classes[2:])
-        return rank[answer.label], kept
+    def release(self, node: Node) -> Answer:
+        """Return the classes of a node, made from the finest ones and judged to the end."""
+        return self._count(node, 0, whole=True)
 
-    def _count(self, node: Node, source: int, *, whole: bool = False) -> _Answer:
+    def _count(self, node: Node, source: int, *, whole: bool = False) -> Answer:
         old, low = self._kept[source], self._nodes[source]
         steps = [self._step(b, low, node) for b in range(len(self.space.blocks))]
         start = _ends([len(table) for table, _ in steps])
@@ -157,16 +153,16 @@ class Evaluator:
         )
         widths = _ends([width for _, width in steps])
         rest = old[2:]
-        if not self._promise.kind.size:
-            due = sizes * (sizes < self._promise.k)
+        if not self.promise.kind.size:
+            due = sizes * (sizes < self.promise.k)
         elif sizes.size:
             budget = self.space.table.records if whole else self.pledge.budget
             due, *rest = kernel.judge_spread(
-                old, label, sizes, self._promise, self._farthest, budget
+                old, label, sizes, self.promise, self._farthest, budget
             )
         else:
             due = sizes
-        return _Answer(label, Classes(codes, sizes, *rest), due, widths)
+        return Answer(label, Classes(codes, sizes, *rest), due, widths)
 
     def _step(self, b: int, low: Node, high: Node) -> tuple[NDArray[np.uint32], int]:
         """Return what a block's codes become between two nodes, and how many there can be."""
@@ -210,7 +206,8 @@ class Evaluator:
         self._sizes[1:left] = self._sizes[drop : drop + left - 1].copy()
         del self._kept[1:drop], self._nodes[1:drop]
 
-    def _read(self, node: Node, answer: _Answer) -> Tally:
+    def read(self, node: Node, answer: Answer) -> Tally:
+        """Add up what a node's classes lose."""
         budget, classes = self.pledge.budget, answer.classes
         if not classes.counts.size:  # grouping stopped: too many classes for this budget
             return Tally(node=node, suppressed=budget + 1, least=budget + 1)

@@ -1,0 +1,142 @@
+"""Why the chosen node won, in sentences that hold no value of the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shoal.methods.lattice.board import Findings, Solution
+from shoal.methods.lattice.space import Node, Space
+
+RUNNERS_UP = 5
+
+
+def facts_of(
+    space: Space, findings: Findings, winner: Solution, *, method: str, late: int = 0
+) -> dict[str, Any]:
+    """Return what a lattice search says about itself.
+
+    late: records that had to go after the search (see `result.settle`).
+    """
+    measure = findings.measure
+    others = [found for found in findings.ranked() if found.node != winner.node]
+    evaluated = len(findings.counted)
+    return {
+        "search": method,
+        "levels": levels_of(space, winner.node),
+        "loss": measure.value(winner.score),
+        "utility_measure": measure.name,
+        "lattice": findings.lattice.size,
+        "evaluated": evaluated,
+        "pruned": findings.lattice.size - evaluated if findings.proven else None,
+        "optimal": findings.proven and not late,
+        "bound": measure.value(min(findings.bound, winner.score)),
+        "runners_up": [
+            {
+                "levels": levels_of(space, found.node),
+                "loss": measure.value(found.score),
+                "suppressed": found.suppressed,
+            }
+            for found in others[:RUNNERS_UP]
+        ],
+        "explanation": explain(space, findings, winner, method=method, late=late),
+    }
+
+
+def levels_of(space: Space, node: Node) -> dict[str, int]:
+    """Return the level of each column by name."""
+    return {la.domain.name: level for la, level in zip(space.ladders, node, strict=True)}
+
+
+def explain(
+    space: Space, findings: Findings, winner: Solution, *, method: str, late: int = 0
+) -> list[str]:
+    """Return the account of a search, one sentence an entry."""
+    return [
+        _how_far(space, findings, method=method),
+        _chosen(space, winner, records=space.table.records, budget=findings.budget),
+        *_proof(findings, winner, late=late),
+        *_shares(space, findings, winner),
+        *_neighbours(space, findings, winner),
+        *_second(findings, winner),
+    ]
+
+
+def _how_far(space: Space, findings: Findings, *, method: str) -> str:
+    return (
+        f"{method}: {len(findings.counted):,} of {findings.lattice.size:,} combinations of levels "
+        f"over {len(space.ladders)} columns were counted; {len(findings.solutions):,} of them "
+        "keep the promise within the limit."
+    )
+
+
+def _chosen(space: Space, winner: Solution, *, records: int, budget: int) -> str:
+    raised = [
+        f"{ladder.domain.name} to level {level} of {ladder.height}"
+        for ladder, level in zip(space.ladders, winner.node, strict=True)
+        if level
+    ]
+    what = "raises " + ", ".join(raised) if raised else "generalizes nothing"
+    return (
+        f"The chosen one {what}, and suppresses {winner.suppressed:,} of {records:,} records "
+        f"({budget:,} would be allowed)."
+    )
+
+
+def _proof(findings: Findings, winner: Solution, *, late: int) -> list[str]:
+    value = findings.measure.value
+    name, loss = findings.measure.name, value(winner.score)
+    if late:
+        return [
+            f"{late:,} more records were suppressed after the search, because what suppression "
+            "leaves is spread a little differently from the whole table; with them, "
+            f"{name} is {loss:.6g}, and another combination might be better."
+        ]
+    if findings.proven:
+        return [f"Its {name} is {loss:.6g}; no other combination can be lower: proven."]
+    if findings.bound > -float("inf"):
+        bound = value(min(findings.bound, winner.score))
+        return [f"Its {name} is {loss:.6g}; not proven: none can be below {bound:.6g}."]
+    return [f"Its {name} is {loss:.6g}; this method does not prove that it is the lowest."]
+
+
+def _shares(space: Space, findings: Findings, winner: Solution) -> list[str]:
+    parts = findings.measure.floors()
+    mine = [(float(parts[j, level]), j) for j, level in enumerate(winner.node)]
+    whole = sum(part for part, _ in mine)
+    if whole <= 0:
+        return []
+    part, j = max(mine)
+    name = space.ladders[j].domain.name
+    return [f"Of what generalization costs, column {name!r} pays the most: {part / whole:.0%}."]
+
+
+def _neighbours(space: Space, findings: Findings, winner: Solution) -> list[str]:
+    """Say why no column could stay one level finer."""
+    lines = []
+    losses = {found.node: found.score for found in findings.solutions}
+    for node in findings.lattice.finer(winner.node):
+        j = next(i for i, level in enumerate(node) if level != winner.node[i])
+        name = space.ladders[j].domain.name
+        suppressed = findings.counted.get(node)
+        if suppressed is None:
+            lines.append(f"One level less for {name!r} was ruled out by other combinations.")
+        elif suppressed > findings.budget:
+            lines.append(
+                f"One level less for {name!r} would suppress more than the "
+                f"{findings.budget:,} records allowed."
+            )
+        else:
+            loss = findings.measure.value(losses[node])
+            lines.append(
+                f"One level less for {name!r} would suppress {suppressed:,} records and lose "
+                f"{loss:.6g}."
+            )
+    return lines
+
+
+def _second(findings: Findings, winner: Solution) -> list[str]:
+    others = [found for found in findings.ranked() if found.node != winner.node]
+    if not others:
+        return []
+    second = findings.measure.value(others[0].score)
+    return [f"The best other combination that was counted loses {second:.6g}."]

@@ -1,0 +1,129 @@
+"""From the chosen node to a recoding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.privacy import (
+    ClassSummary,
+    NTCloseness,
+    Reference,
+    TCloseness,
+)
+from shoal.kernels import lattice as kernel
+from shoal.kernels.lattice import Classes
+from shoal.methods.frequency import FrequencyTable
+from shoal.methods.lattice.evaluate import Answer, Evaluator
+from shoal.methods.lattice.space import Node, Space
+from shoal.methods.recoding import Recoding
+
+
+def settle(answer: Answer, evaluator: Evaluator) -> Answer:
+    """Suppress classes that are no longer close once the suppressed records are gone.
+
+    A search compares classes with the whole table. Whoever checks the release has only
+    the released records to compare with, and suppression shifts their distribution a
+    little; so classes are judged against what is left until no more of them fails.
+
+    Guarantee:
+        Every class left keeps every closeness model against the records left.
+    """
+    models = [
+        m for m in evaluator.pledge.models if isinstance(m, (TCloseness, NTCloseness))
+    ]
+    due = answer.due.copy()
+    changed = bool(models) and bool((due > 0).any())
+    while changed:
+        changed = False
+        for model in models:
+            failing = _far(model, answer.classes, due == 0, evaluator=evaluator)
+            due[failing] = answer.classes.counts[failing]
+            changed = changed or bool(failing.size)
+    return answer._replace(due=due)
+
+
+def _far(
+    model: TCloseness | NTCloseness,
+    classes: Classes,
+    kept: NDArray[np.bool_],
+    *,
+    evaluator: Evaluator,
+) -> NDArray[np.int64]:
+    """Return the kept classes that a closeness model refuses, judged in exact arithmetic."""
+    table = evaluator.space.table
+    column = [domain.name for domain in table.sensitive_domains].index(str(model.column))
+    begin = int(evaluator.promise.start[column])
+    end = int(evaluator.promise.start[column + 1])
+    wanted = np.flatnonzero(kept)
+    histogram = np.zeros((len(wanted), end - begin), dtype=np.int64)
+    for i, c in enumerate(wanted.tolist()):
+        span = slice(int(classes.first[c]), int(classes.first[c + 1]))
+        value = classes.value[span].astype(np.int64)
+        inside = (value >= begin) & (value < end)
+        histogram[i, value[inside] - begin] = classes.amount[span][inside]
+    total = histogram.sum(axis=0)
+    # Only values that are still there have a place in an order, as whoever checks sees it.
+    present = np.flatnonzero(total)
+    reference = _reference(table, column, present, total=total)
+    failing = []
+    for c, counts in zip(wanted.tolist(), histogram[:, present].tolist(), strict=True):
+        summary = ClassSummary(int(classes.counts[c]), counts, reference=reference)
+        if not model.holds(summary):
+            failing.append(c)
+    return np.array(failing, dtype=np.int64)
+
+
+def _reference(
+    table: FrequencyTable, column: int, present: NDArray[np.int64], *, total: NDArray[np.int64]
+) -> Reference:
+    domain = table.sensitive_domains[column]
+    counts = total[present].tolist()
+    if domain.tree is None:
+        return Reference(counts)
+    return Reference(
+        counts,
+        parents=domain.tree.parents,
+        heights=domain.tree.heights,
+        node_of_value=domain.position[present].astype(np.int64).tolist(),
+    )
+
+
+def recoding_at(
+    space: Space, node: Node, answer: Answer, *, home: NDArray[np.int64], facts: dict[str, Any]
+) -> Recoding:
+    """Return the release of one node as a recoding.
+
+    home: the finest class of each row; `answer` was counted from the finest classes.
+    """
+    table = space.table
+    holds = np.flatnonzero(answer.due == 0)
+    rank: NDArray[np.int64] = np.full(answer.due.size, -1, dtype=np.int64)
+    rank[holds] = np.arange(len(holds))
+    label, low, high = kernel.boxes(table.codes, home, rank[answer.label], len(holds))
+    # The order of the boxes, so that the classes do not tell how they were found.
+    order = np.lexsort(np.concatenate((low, high), axis=1).T[::-1])
+    place = np.append(np.empty(len(holds), dtype=np.int64), -1)
+    place[order] = np.arange(len(holds))
+    return Recoding(
+        table=table,
+        low=low[order],
+        high=high[order],
+        row=np.arange(table.rows, dtype=np.int64),
+        label=place[label],
+        count=table.counts,
+        node=_nodes(space, node, low[order]),
+        facts=facts,
+    )
+
+
+def _nodes(space: Space, node: Node, low: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the node of each column's hierarchy that each class is released as."""
+    found = np.empty(low.shape, dtype=np.int32)
+    for j, ladder in enumerate(space.ladders):
+        found[:, j] = ladder.nodes[node[j]][ladder.codes[node[j]][low[:, j]]]
+    return found
+
+

@@ -1,0 +1,85 @@
+"""What many tests share: the real tables, a way to call the command line, clean kernels."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+ADULT_QUASI = (
+    "sex,age,race,marital-status,education,native-country,workclass,occupation"
+)  # fmt: skip
+
+
+class Answer(NamedTuple):
+    """What a command said."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Adult(NamedTuple):
+    """The Adult table, its hierarchies, and the flags that name its columns."""
+
+    table: Path
+    hierarchies: Path
+    flags: tuple[str, ...]
+
+
+def pytest_configure(config):
+    # Numba does not see that a callee in another file changed. Workers of a parallel
+    # run start when this is done.
+    if not hasattr(config, "workerinput"):
+        from shoal.kernels.cache import drop_stale
+
+        drop_stale()
+
+
+@pytest.fixture(scope="session")
+def data():
+    """Return the folder with the real tables; they are never part of the project."""
+    folder = Path(os.environ.get("SHOAL_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("the real tables are not here; set SHOAL_DATA to their folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def adult(data):
+    folder = data / "adult_arx"
+    table = folder / "adult.csv.gz"
+    if not table.is_file():
+        pytest.skip("adult_arx/adult.csv.gz is not in the data folder")
+    categories = ",".join(name for name in ADULT_QUASI.split(",") if name != "age")
+    flags = (
+        "--qi", ADULT_QUASI, "--numeric", "age", "--categorical", categories,
+        "--hierarchies", str(folder),
+    )  # fmt: skip
+    return Adult(table, folder, flags)
+
+
+def call(*argv):
+    """Run the command line in this process."""
+    from shoal.cli.main import main
+
+    before = signal.getsignal(signal.SIGTERM)
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main([str(part) for part in argv])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return Answer(code, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture(scope="session")
+def run():
+    """Return the command line as a function: (code, out, err) = run("verify", …)."""
+    return call

@@ -1,0 +1,79 @@
+import json
+
+import pytest
+from tests.methods.adaptive.coded import coded_rows
+
+from shoal.methods.adaptive.candidates import Prediction
+from shoal.methods.adaptive.outcome import CellLoss, outcome_of, precision
+from shoal.methods.adaptive.pipeline import Plan, Techniques, carry_out
+
+# Table 7 and Table 10 of seed 004: its tables have 20 columns, and every cell counts.
+SEED = [
+    # originals with modifications, added, generalized, suppressed, blanked, printed precision
+    (28411, 10068, 2420, 0, 0, 73.6779),  # 30k, five quasi-identifiers, 1/3G
+    (25991, 7463, 0, 0, 392, 77.6332),  # 1/3S: the 392 records that 1/3 without S suppresses
+    (26149, 844, 6224, 0, 0, 96.2968),  # 3/4G
+    (25036, 0, 7267, 0, 0, 99.2743),  # plain k, G
+]
+
+
+@pytest.mark.parametrize(
+    ("originals", "added", "generalized", "suppressed", "blanked", "printed"), SEED
+)
+def test_precision_is_that_of_the_seed(
+    originals, added, generalized, suppressed, blanked, printed
+):
+    lost = CellLoss(generalized=generalized, suppressed=suppressed, blanked=blanked)
+    assert precision(originals, added, columns=20, lost=lost) == pytest.approx(printed, abs=6e-5)
+
+
+def carried(label, *, xk=3, prediction=None):
+    records = [
+        *[(("b1", "a1"), ("x",))] * 3, *[(("b1", "a1"), ("y",))] * 2,
+        *[(("b1", "b1"), ("x",)), (("b1", "b2"), ("x",)), (("b1", "b2"), ("y",))],
+        (("a1", "a1"), ("x",)),
+    ]  # fmt: skip
+    rows = coded_rows(records, columns=2, sensitive=1)
+    diversity = {"s0": 2} if "s" in label else {}
+    plan = Plan(k=5, xk=xk, techniques=Techniques.parse(label), diversity=diversity)
+    return outcome_of(carry_out(rows, plan), prediction=prediction)
+
+
+def test_cells_records_and_losses_are_counted():
+    found = carried("g")
+    assert (found.records, found.originals, found.suppressed, found.added) == (9, 8, 1, 2)
+    assert (found.unmodified, found.lost) == (5, CellLoss(generalized=3))
+    assert (found.pairs_before, found.pairs_after, found.smallest_pair) == (4, 2, 5)
+    assert found.precision == pytest.approx(100 * (8 * 3 - 1.5) / 30)
+    assert found.quasi_precision == pytest.approx(100 * (8 * 2 - 1.5) / 20)
+    assert found.data_loss == pytest.approx(100 / 9)
+    assert found.cell_loss == pytest.approx(100 * (3 + 1.5) / 27)
+
+
+def test_blanked_cells_count_against_all_cells_but_not_against_the_quasi_identifiers():
+    found = carried("gs")
+    assert found.lost == CellLoss(generalized=3, blanked=1)
+    assert found.precision == pytest.approx(100 * (8 * 3 - 2.5) / 30)
+    assert found.quasi_precision == pytest.approx(100 * (8 * 2 - 1.5) / 20)
+
+
+def test_an_outcome_is_compared_with_its_prediction():
+    good = carried("g", prediction=Prediction(low=70, high=80, data_loss=12, bounds=(70.0, 80.0)))
+    assert (good.is_in_range, good.is_within_loss, good.is_in_bounds) == (True, True, True)
+    bad = carried("g", prediction=Prediction(low=80, high=90, data_loss=11, bounds=(80.0, 90.0)))
+    assert (bad.is_in_range, bad.is_within_loss, bad.is_in_bounds) == (False, False, False)
+    assert carried("g").is_in_range is None
+
+
+def test_the_document_is_plain_data_and_says_what_false_records_are():
+    document = carried("gc").to_document()
+    assert json.loads(json.dumps(document)) == document
+    assert "copies" in document["false_records"]
+    assert document["cells"] == {"generalized": 3, "suppressed": 0, "blanked": 0}
+    assert document["released"] == document["originals"] + document["added"]
+
+
+def test_the_summary_says_that_statistics_are_affected():
+    text = " ".join(carried("g").summary())
+    assert "2 of 10 released records are false" in text
+    assert "counts, sums and tests" in text
