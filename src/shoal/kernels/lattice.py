@@ -63,6 +63,50 @@ def nearest(levels, sizes, cached, node):
     return found
 
 
+@inner
+def number(keys, room, most, label, chosen):
+    """Number equal keys alike, in order of appearance; return how many (-1: above `most`).
+
+    keys are below `room`. chosen: where each number appears first.
+    """
+    found = 0
+    if room <= 2 * keys.size + 1024:  # a seat for every key; larger tables cost more to clear
+        seats = np.zeros(room, dtype=np.uint32)  # 1 + number; 0: nobody there
+        for g in range(keys.size):
+            seat = seats[keys[g]]
+            if seat == 0:
+                if found >= most:
+                    return -1
+                chosen[found] = g
+                found += 1
+                seat = np.uint32(found)
+                seats[keys[g]] = seat
+            label[g] = seat - np.uint32(1)
+        return found
+    bits = 4
+    while (1 << bits) < 2 * chosen.size:
+        bits += 1
+    seats = np.zeros(1 << bits, dtype=np.uint32)
+    shift = np.uint64(64 - bits)
+    mask = np.uint64((1 << bits) - 1)
+    for g in range(keys.size):
+        key = keys[g]
+        place = (key * np.uint64(0x9E3779B97F4A7C15)) >> shift
+        seat = seats[place]
+        while seat > 0 and keys[chosen[seat - np.uint32(1)]] != key:
+            place = (place + np.uint64(1)) & mask
+            seat = seats[place]
+        if seat == 0:
+            if found >= most:
+                return -1
+            chosen[found] = g
+            found += 1
+            seat = np.uint32(found)
+            seats[place] = seat
+        label[g] = seat - np.uint32(1)
+    return found
+
+
 @njit(cache=True, nogil=True)
 def regroup(codes, counts, table, start, width, most):
     """Group classes by what their block codes become.
@@ -89,29 +133,9 @@ def regroup(codes, counts, table, start, width, most):
             for g in range(rows):
                 keys[g] = keys[g] * times + np.uint64(step[mine[g]])
             b += 1
-        is_direct = room <= max(65536, 4 * rows)
-        bits = 4
-        while (1 << bits) < (room if is_direct else 2 * chosen.size):
-            bits += 1
-        seats = np.zeros(1 << bits, dtype=np.uint32)  # 1 + class; 0: nobody there
-        shift = np.uint64(64 - bits)
-        mask = np.uint64((1 << bits) - 1)
-        found = 0
-        for g in range(rows):
-            key = keys[g]
-            place = key if is_direct else (key * np.uint64(0x9E3779B97F4A7C15)) >> shift
-            seat = seats[place]
-            while seat > 0 and keys[chosen[seat - np.uint32(1)]] != key:
-                place = (place + np.uint64(1)) & mask
-                seat = seats[place]
-            if seat == 0:
-                if found >= most:
-                    return label, codes[:, :0].copy(), counts[:0].copy()
-                chosen[found] = g
-                found += 1
-                seat = np.uint32(found)
-                seats[place] = seat
-            label[g] = seat - np.uint32(1)
+        found = number(keys, room, most, label, chosen)
+        if found < 0:
+            return label, codes[:, :0].copy(), counts[:0].copy()
         if b < blocks:
             for g in range(rows):
                 keys[g] = np.uint64(label[g])
@@ -127,18 +151,23 @@ def regroup(codes, counts, table, start, width, most):
 
 
 @njit(cache=True, nogil=True)
-def sum_up(codes, sizes, due, start, budget, with_logs):
+def sum_up(codes, sizes, due, start, cost, budget, with_logs):
     """Add up what fails.
 
     due: per class, 0 if it holds; otherwise how many of its records fail at every finer
-    node too. start: where the codes of each block begin in one long row.
+    node too. start: where the codes of each block begin in one long row. cost: int64[codes
+    of all blocks, columns of the widest block], what a record pays.
 
     Returns the tally (see the places above), the sums of n·log2(n) over all and over
-    published classes, and by block code the failing records (row 0) and those due (row
-    1); the last two stay empty when more records than `budget` are due.
+    published classes, by block code the failing records (row 0) and those due (row 1), and
+    what these would have paid, int64[2, blocks, columns of the widest block]. All but the
+    tally are zero when more records than `budget` are due.
     """
     tally = np.zeros(5, dtype=np.int64)
     logs = np.zeros(2)
+    blocks = codes.shape[0]
+    failed = np.zeros((2, cost.shape[0]), dtype=np.int64)
+    paid = np.zeros((2, blocks, cost.shape[1]), dtype=np.int64)
     for c in range(sizes.size):
         n = sizes[c]
         tally[SQUARES] += n * n
@@ -148,21 +177,27 @@ def sum_up(codes, sizes, due, start, budget, with_logs):
         else:
             tally[SUPPRESSED] += n
             tally[LEAST] += due[c]
-    if tally[LEAST] > budget or (tally[SUPPRESSED] == 0 and not with_logs):
-        return tally, logs, np.zeros((2, 0), dtype=np.int64)
-    failed = np.zeros((2, start[-1]), dtype=np.int64)
-    for b in range(codes.shape[0]):
-        for c in range(sizes.size):
-            if due[c] > 0:
-                failed[0, start[b] + codes[b, c]] += sizes[c]
-                failed[1, start[b] + codes[b, c]] += due[c]
+    if tally[LEAST] > budget:
+        return tally, logs, failed, paid
+    for b in range(blocks):
+        if tally[SUPPRESSED] > 0:
+            for c in range(sizes.size):
+                if due[c] > 0:
+                    place = start[b] + codes[b, c]
+                    failed[0, place] += sizes[c]
+                    failed[1, place] += due[c]
+            for place in range(start[b], start[b + 1]):
+                if failed[0, place] > 0:
+                    for p in range(cost.shape[1]):
+                        paid[0, b, p] += failed[0, place] * cost[place, p]
+                        paid[1, b, p] += failed[1, place] * cost[place, p]
     if with_logs:
         for c in range(sizes.size):
             part = sizes[c] * np.log2(sizes[c])
             logs[0] += part
             if due[c] == 0:
                 logs[1] += part
-    return tally, logs, failed
+    return tally, logs, failed, paid
 
 
 @njit(cache=True, nogil=True)

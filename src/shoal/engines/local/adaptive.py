@@ -278,6 +278,7 @@ class _Opened:
         coded = [*fitted.quasi, *fitted.sensitive]
         columns = [name for name in source.columns if name in fitted.released]
         batch = source.collect(source.scan(columns, coded=coded))
+        _refuse_nested(batch)
         marks = choices.marks
         batch = _unified(batch, coded, (*EMPTY_MARKS, *schema.missing) if marks is None else marks)
         counted = frequencies(source, batch.lazy(), fitted, sensitive=list(diversity))
@@ -373,6 +374,14 @@ class _Opened:
                     series = series.set(pl.Series(blank), None)
             columns.append(series)
         return pl.DataFrame(columns)
+
+
+def _refuse_nested(batch: pl.DataFrame) -> None:
+    for name, kind in batch.schema.items():
+        if kind.is_nested() or kind in (pl.Object, pl.Binary):
+            raise InputError(
+                where=f"column {name!r}", problem=f"holds {kind.base_type()} values, not plain ones"
+            )
 
 
 def _check_values(counted: Frequencies, diversity: Mapping[str, int]) -> None:

@@ -36,6 +36,9 @@ class Coder:
     lookup: NDArray[np.int32]
     keys: NDArray[Any] | None
     missing_code: int  # UNSEEN where the column has no missing value
+    # Polars forgets which text a physical index stands for as soon as no column uses it,
+    # and would number the texts anew in the next pass: so the distinct values stay here.
+    keeper: pl.Series
 
     def codes(self, series: pl.Series) -> NDArray[np.int32]:
         """Return int32 codes; every value must have been among the distinct ones."""
@@ -93,11 +96,11 @@ def code_column(distinct: pl.Series, attribute: Attribute, *, marks: Sequence[st
     if isinstance(raw.dtype, (pl.Categorical, pl.Enum)):
         lookup = np.full(int(physical.max()) + 1 if len(physical) else 1, UNSEEN)
         lookup[physical] = codes
-        return Coder(domain, lookup, None, missing_code)
+        return Coder(domain, lookup, None, missing_code, raw)
     order = np.argsort(physical, kind="stable")
     if not len(order):
-        return Coder(domain, np.full(1, UNSEEN), np.zeros(1), missing_code)
-    return Coder(domain, codes[order], physical[order], missing_code)
+        return Coder(domain, np.full(1, UNSEEN), np.zeros(1), missing_code, raw)
+    return Coder(domain, codes[order], physical[order], missing_code, raw)
 
 
 def _texts(values: pl.Series) -> list[str]:

@@ -42,8 +42,8 @@ def credibility(parts: Sequence[int], held: int, *, l: float) -> list[float]:  #
         l: no part may have had more than 1/l of its people with the value.
 
     Example:
-        >>> [round(p, 4) for p in credibility([2, 4], 2, l=3)]
-        [0.6154, 0.1923]
+        >>> [round(p, 4) for p in credibility([2, 8], 2, l=4)]
+        [0.5294, 0.1176]
     """
     caps = [int(n / l) for n in parts]
     total = comb(sum(parts), held)

@@ -184,7 +184,8 @@ def _stages(
     """Yield, for each stage, the columns to generalize and suppress, and those that are in."""
     ranked = ranked_places(rows.columns, plan.ranking)
     asked = plan.techniques
-    if asked.generalization and not any(column.has_groups for column in rows.columns):
+    grouped = any(column.has_groups for column in rows.columns)
+    if asked.generalization and plan.generalized is None and not grouped:
         raise MethodError(
             problem="generalization needs a quasi-identifier with a hierarchy of at least three "
             "levels: value, group, root"

@@ -281,12 +281,13 @@ def concept_of(header: str) -> Concept | None:
     return None
 
 
-_PERSON = frozenset(
+_PEOPLE = (
     "patient person client customer user member employee student subject participant respondent "
     "patienten kunde kunden mitarbeiter schuler benutzer paciente cliente empleado alumno "
     "utente assistito dipendente studente funcionario aluno pacjent klient klant medewerker "
-    "patiente salarie eleve".split()  # noqa: SIM905 - words read better without quotes
+    "patiente salarie eleve"
 )
+_PERSON = frozenset(_PEOPLE.split())
 
 
 def names_person(header: str) -> bool:

@@ -97,23 +97,18 @@ def apply_preset(
     document = schema_document(columns, verdicts)
     entries: dict[str, Any] = {}
     for rule in rules:
-        entry = dict(document["columns"][rule.column])
-        entries[rule.column] = {**entry, **_entry(rule, day)}
-        if rule.step is Step.REMOVE:
-            entries[rule.column] = {"role": str(Role.IDENTIFYING)}
-    kept: dict[str, Any] = {"columns": entries}
-    kept["privacy"] = [
-        model
-        for model in document["privacy"]
-        if entries.get(model.get("column", ""), {"role": "sensitive"})["role"] == "sensitive"
-    ]
+        if rule.step is not Step.REMOVE:
+            entry = dict(document["columns"][rule.column])
+            entries[rule.column] = {**entry, **_entry(rule, day)}
+    promise = [m for m in document["privacy"] if "column" not in m or m["column"] in entries]
+    changed = {"columns": entries, "others": "drop", "privacy": promise}
     notices = (
         "Safe Harbor also asks that nobody who releases the table knows a way to re-identify.",
         f"zip areas with few people: lists of {len(ZIP_LISTS)} censuses, the newest of 2010; "
         "check for newer data.",
         f"birth years are judged by the age on {day.isoformat()}.",
     )
-    return Preset(name=name, rules=rules, as_of=day, schema={**document, **kept}, notices=notices)
+    return Preset(name=name, rules=rules, as_of=day, schema={**document, **changed}, notices=notices)
 
 
 def _rule(column: ColumnFacts, verdict: Verdict) -> Rule:

@@ -56,6 +56,10 @@ class Evaluator:
         self.promise = promise_of(pledge.models, space.table)
         self._farthest = farthest(self.promise)
         self._measure: Measure | None = None
+        self._widest = max(len(block) for block in space.blocks)
+        self._payers = np.array(
+            [b * self._widest + i for b, block in enumerate(space.blocks) for i in range(len(block))]
+        )
         self._steps: dict[tuple[int, Node, Node], tuple[NDArray[np.uint32], int]] = {}
         self._costs: dict[tuple[int, Node], NDArray[np.int64]] = {}
         self.work = 0  # block codes read so far: what a search has cost, on any machine
@@ -212,9 +216,10 @@ class Evaluator:
         if not classes.counts.size:  # grouping stopped: too many classes for this budget
             return Tally(node=node, suppressed=budget + 1, least=budget + 1)
         measure = self._measure
-        start = answer.widths
-        tally, logs, failed = kernel.sum_up(
-            classes.codes, classes.counts, answer.due, start, budget,
+        blocks = range(len(self.space.blocks))
+        cost = np.concatenate([self._cost(b, node) for b in blocks])
+        tally, logs, failed, paid = kernel.sum_up(
+            classes.codes, classes.counts, answer.due, answer.widths, cost, budget,
             measure is not None and measure.with_logs,
         )  # fmt: skip
         suppressed, least, published, squares, published_squares = tally.tolist()
@@ -228,27 +233,25 @@ class Evaluator:
             published_squares=published_squares,
             logs=float(logs[0]),
             published_logs=float(logs[1]),
+            paid=paid.reshape(2, -1)[:, self._payers],
         )
-        if failed.size and suppressed and measure is not None:
-            parts = [failed[:, a:b] for a, b in pairwise(start.tolist())]
-            if measure.by_code:
-                found.lost = self._by_code(node, parts)
-            else:
-                found.paid = np.concatenate(
-                    [part @ self._cost(b, node) for b, part in enumerate(parts)], axis=1
-                )
+        if measure is not None and measure.by_code:
+            ends = answer.widths.tolist()
+            found.lost = self._by_code(node, [failed[:, a:b] for a, b in pairwise(ends)])
         return found
 
     def _cost(self, b: int, node: Node) -> NDArray[np.int64]:
-        """Return int64[codes of the block, columns of the block]: what a record pays."""
+        """Return int64[codes of the block, columns of the widest block]: what a record pays."""
         block = self.space.blocks[b]
         key = (b, node[block.start : block.stop])
         matrix = self._costs.get(key)
         if matrix is None:
-            assert self._measure is not None
-            costs = [self._measure.cost(j, node[j]) for j in block]
-            grid = np.meshgrid(*costs, indexing="ij")
-            matrix = np.stack([part.ravel() for part in grid], axis=1)
+            cards = self.space.cards(block, node)
+            matrix = np.zeros((math.prod(cards), self._widest), dtype=np.int64)
+            if self._measure is not None:
+                costs = [self._measure.cost(j, node[j]) for j in block]
+                for i, part in enumerate(np.meshgrid(*costs, indexing="ij")):
+                    matrix[:, i] = part.ravel()
             self._costs[key] = matrix
         return matrix
 

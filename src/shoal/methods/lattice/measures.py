@@ -151,8 +151,9 @@ class ColumnMeasure(Measure):
     def score(self, tally: Tally) -> float:
         """Return the score of a node."""
         if tally.suppressed and self._counts:
-            x = self._base[self._columns, tally.node][:, None]
-            parts = self._shape(x + self.extra(tally, least=False)).ravel().tolist()
+            x = self._base[self._columns, tally.node] + self.extra(tally, least=False)[:, 0]
+            x = np.log1p(x) if self._aggregate == "geometric" else x
+            parts = (x * self._share[:, 0]).tolist()
         else:
             parts = self._floors[self._columns, tally.node].tolist()
         return float(max(parts) if self.takes_max else sum(parts))

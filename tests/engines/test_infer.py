@@ -1,0 +1,222 @@
+"""Inference on real and generated tables."""
+
+import json
+import time
+from datetime import date
+
+import polars as pl
+import pytest
+
+from shoal.core.documents import parse_yaml
+from shoal.core.errors import InputError
+from shoal.core.schema import Role, Schema
+from shoal.engines.local.infer import infer, preset_frame
+from shoal.engines.local.source import open_source
+from shoal.samples import hospital
+from tests.naive import infer as naive
+
+ADULT = (
+    "age workclass fnlwgt education education-num marital-status occupation relationship race sex "
+    "capital-gain capital-loss hours-per-week native-country income"
+).split()
+
+
+@pytest.fixture(scope="session")
+def adult15(data):
+    """Return the original Adult table, all 15 columns, without records that miss a value."""
+    path = data / "adult" / "adult.data.gz"
+    if not path.is_file():
+        pytest.skip("adult/adult.data.gz is not in the data folder")
+    frame = pl.read_csv(path, has_header=False, new_columns=ADULT, infer_schema=False)
+    frame = frame.with_columns(pl.all().str.strip_chars()).drop_nulls()
+    return frame.filter(~pl.any_horizontal(pl.all() == "?"))
+
+
+@pytest.fixture(scope="session")
+def stays(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hospital")
+    return hospital(folder / "stays.csv", 3000, seed=3)
+
+
+def cpu(work):
+    started = time.process_time()
+    found = work()
+    return found, time.process_time() - started
+
+
+def test_adult_with_all_its_columns(adult15):
+    source = open_source(adult15)
+    infer(open_source(adult15.head(100)), max_size=3)  # compiles the kernels
+    found, seconds = cpu(lambda: infer(source, max_size=15))
+    assert seconds < 5
+    assert found.search.complete
+    assert found.named(Role.NEUTRAL) == ()
+    assert found.named(Role.IDENTIFYING) == ()
+    assert found.named(Role.SENSITIVE) == ("capital-gain", "capital-loss", "income")
+    best = found.to_document()["sets"][0]
+    assert best["columns"] == ["fnlwgt"]
+    assert best["distinction"] == pytest.approx(20263 / 30162)
+    rows = adult15.rows()
+    for each in found.search.sets[::40]:
+        expected = naive.measures(rows, each.columns)
+        measured = (each.residual_entropy, each.distinction, each.separation)
+        assert measured == pytest.approx(expected)
+
+
+@pytest.mark.slow
+def test_fifty_columns_of_hospital_encounters(data):
+    path = data / "diabetes_130" / "diabetic_data.csv.gz"
+    if not path.is_file():
+        pytest.skip("diabetes_130 is not in the data folder")
+    found, seconds = cpu(lambda: infer(open_source(path), max_size=4, seconds=60))
+    assert seconds < 60
+    assert found.search.complete
+    assert found.named(Role.IDENTIFYING) == ("encounter_id", "patient_nbr")
+    assert found.named(Role.NEUTRAL) == ()
+    known = {"race", "gender", "age", "weight", "payer_code", "time_in_hospital"}
+    assert known <= set(found.named(Role.QUASI))
+    assert {"diag_1", "diag_2", "diag_3", "A1Cresult", "insulin"} <= set(
+        found.named(Role.SENSITIVE)
+    )
+    assert found.to_document()["sets"][0]["columns"] == ["encounter_id"]
+
+
+def test_restaurants(data):
+    path = data / "sf_restaurant_scores" / "restaurant_scores_lives_flat.csv.gz"
+    if not path.is_file():
+        pytest.skip("sf_restaurant_scores is not in the data folder")
+    found = infer(open_source(path), max_size=3)
+    assert found.named(Role.IDENTIFYING) == (
+        "business_id", "business_name", "business_address", "business_phone_number",
+        "inspection_id", "violation_id",
+    )  # fmt: skip
+    assert found.named(Role.NEUTRAL) == ()
+    assert {"business_postal_code", "business_latitude", "inspection_date"} <= set(
+        found.named(Role.QUASI)
+    )
+
+
+def test_the_hospital_sample_is_understood_and_its_schema_can_be_used(stays):
+    found = infer(open_source(stays.table))
+    own = Schema.load(stays.schema)
+    assert found.named(Role.IDENTIFYING) == own.named(Role.IDENTIFYING)
+    assert set(own.quasi) <= set(found.named(Role.QUASI))
+    assert "diagnosis" in found.named(Role.SENSITIVE)
+    document = parse_yaml(found.schema_text(), where="proposal")
+    assert document == found.schema_document()
+    schema = Schema.from_document(document)
+    assert set(schema.quasi) == set(found.named(Role.QUASI))
+
+
+def leaks(text, frame):
+    """Return the columns some of whose values stand in a text; short ones are everywhere."""
+    words = set(text.replace('"', " ").replace("'", " ").replace(",", " ").split())
+    found = []
+    for name in frame.columns:
+        values = frame[name].cast(pl.String).drop_nulls().unique().to_list()
+        for value in values:
+            is_short = len(value) < 4 or (len(value) < 7 and value.replace(".", "").isdigit())
+            if not is_short and (value in words or (" " in value and value in text)):
+                found.append(name)
+                break
+    return found
+
+
+def test_no_output_holds_a_value_of_the_table(stays, adult15):
+    for table in (pl.read_csv(stays.table, infer_schema=False), adult15.head(5000)):
+        found = infer(open_source(table), max_size=4)
+        texts = [
+            json.dumps(found.to_document(), ensure_ascii=False),
+            json.dumps(found.schema_document(), ensure_ascii=False),
+            found.schema_text(),
+            repr(found),
+            json.dumps(dict(found.preset("hipaa-safe-harbor").schema)),
+        ]
+        for text in texts:
+            assert leaks(text, table) == []
+
+
+def test_values_of_every_form_stay_inside():
+    values = {
+        "contact": [f"qzx{i}@example.org" for i in range(60)],
+        "seen": [f"{i:02}.03.20{i:02}" for i in range(1, 25)] + ["17.11.2024"] * 36,
+        "remark": [f"Qzworp {i} spoke with Brulstwick about the leg for hours" for i in range(60)],
+        "x": [str(9_000_000_001 + 7919 * i) for i in range(60)],
+        "level": ["Qlow", "Qmid", "Qhigh"] * 20,
+        "amount": [f"{i}987.35" for i in range(60)],
+    }
+    frame = pl.DataFrame(values)
+    found = infer(open_source(frame))
+    text = json.dumps(found.to_document()) + found.schema_text() + repr(found)
+    for column in values.values():
+        assert not any(value in text for value in column)
+    assert found.verdicts["remark"].free_text
+    assert found.named(Role.IDENTIFYING) == ("contact", "remark", "x")
+
+
+def test_marks_of_missing_values_do_not_spoil_a_form():
+    frame = pl.DataFrame({"age": ["34", "?", "51", None, ""] * 9, "x": ["a", "b", "c", "d", "e"] * 9})
+    found = infer(open_source(frame))
+    assert str(found.verdicts["age"].kind) == "numeric"
+    assert found.columns[0].missing == 27
+    assert found.schema_document()["missing"] == ["?"]
+
+
+def test_types_of_other_formats_are_read_as_they_are():
+    frame = pl.DataFrame(
+        {
+            "day": [date(2024, 1, d) for d in range(1, 29)],
+            "flag": [True, False] * 14,
+            "size": [d * 1.5 for d in range(28)],
+            "zip": [1000 + d for d in range(28)],
+        }
+    )
+    found = infer(open_source(frame))
+    kinds = {name: str(verdict.kind) for name, verdict in found.verdicts.items()}
+    assert kinds == {"day": "date", "flag": "categorical", "size": "numeric", "zip": "categorical"}
+
+
+def test_an_empty_table_is_refused_and_nested_columns_too():
+    with pytest.raises(InputError, match="no record"):
+        infer(open_source(pl.DataFrame({"a": pl.Series([], dtype=pl.String)})))
+    with pytest.raises(InputError, match="not plain ones"):
+        infer(open_source(pl.DataFrame({"a": [[1], [2]]})))
+
+
+def test_one_record_and_an_all_missing_column():
+    found = infer(open_source(pl.DataFrame({"name": ["Qx Zy"], "b": [None]})))
+    assert found.named(Role.IDENTIFYING) == ("name",)
+    assert found.records == 1
+
+
+def test_safe_harbor_does_what_the_rule_says():
+    frame = pl.DataFrame(
+        {
+            "name": [f"Qx{i} Zy{i}" for i in range(6)],
+            "age": ["34", "89", "90", "103", "0", "-4"],
+            "birth_date": ["1990-05-01", "1935-01-01", "1934-12-31", "1921-02-02", None, "2024-01-01"],
+            "admission": ["2023-12-31", "2024-01-01", "2022-02-28", "2022-03-01", "2022-03-02", ""],
+            "zip": ["75275", "03601", "89301", "75275-1234", "7527", None],
+            "city": ["Qtown", "Zville", "Qtown", "Zville", "Qtown", "Zville"],
+            "sex": ["F", "M", "F", "M", "F", "M"],
+        }
+    )
+    found = infer(open_source(frame))
+    preset = found.preset("hipaa-safe-harbor", as_of=date(2024, 6, 30))
+    after = preset_frame(open_source(frame), preset).collect()
+    assert after.columns == ["age", "birth_date", "admission", "zip", "sex"]
+    assert after["age"].to_list() == ["34", "89", "90+", "90+", "0", None]
+    assert after["birth_date"].to_list() == ["1990", "1935", "<=1934", "<=1934", None, "2024"]
+    assert after["admission"].to_list() == [2023, 2024, 2022, 2022, 2022, None]
+    assert after["zip"].to_list() == ["752", "000", "000", "752", "000", None]
+
+
+def test_safe_harbor_on_the_hospital_sample_can_be_anonymized(stays):
+    from shoal import api
+
+    source = open_source(stays.table)
+    preset = infer(source).preset("hipaa-safe-harbor", as_of=date(2024, 6, 30))
+    schema = Schema.from_document(preset.schema)
+    table = preset_frame(source, preset).collect()
+    release = api.anonymize(table, schema)
+    assert release.report.smallest_class >= 5

@@ -1,0 +1,108 @@
+"""Recoding from memory and in passes over a file too large for it: the same bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.api import Options
+from shoal.core.schema import Schema
+
+SCHEMA = Schema.from_document(
+    {
+        "columns": {
+            "age": {"role": "quasi", "kind": "numeric"},
+            "zip": {"role": "quasi", "kind": "categorical", "hierarchy": {"mask": {}}},
+            "illness": "sensitive",
+            "note": "neutral",
+        }
+    }
+)
+
+
+def table(n: int = 3000) -> pl.DataFrame:
+    rng = np.random.default_rng(3)
+    return pl.DataFrame(
+        {
+            "age": rng.integers(18, 90, n).astype(str),
+            "zip": [None if z == 0 else f"1{z:04}" for z in rng.integers(0, 60, n)],
+            "illness": rng.choice(["flu", "cold", "gout"], n),
+            "note": [f"n{i}" for i in rng.integers(0, 50, n)],
+        }
+    )
+
+
+def bytes_of(source: Path, out: Path, **options: object) -> bytes:
+    shoal.anonymize(
+        source,
+        SCHEMA,
+        privacy=[shoal.KAnonymity(5), shoal.LDiversity(2)],
+        out=out,
+        options=Options(**options),  # type: ignore[arg-type]
+    )
+    return out.read_bytes()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".jsonl", ".arrow", ".csv.gz"])
+def test_passes_over_a_large_file_write_the_same_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    table().write_csv(tmp_path / "in.csv")
+    bytes_of(tmp_path / "in.csv", tmp_path / f"memory{ending}")
+    monkeypatch.setattr("shoal.engines.local.source.KEEP_BYTES", 0)
+    monkeypatch.setattr("shoal.engines.local.recode.PASS_CELLS", 2000)
+    monkeypatch.setattr("shoal.engines.local.recode.BATCH", 700)
+    bytes_of(tmp_path / "in.csv", tmp_path / f"passes{ending}")
+    rows = []
+    for name in ("memory", "passes"):
+        source = shoal.api.open_source(tmp_path / f"{name}{ending}")  # type: ignore[attr-defined]
+        frame = source.collect(source.scan(source.columns))
+        rows.append(frame.with_columns(pl.all().cast(pl.String)).rows())
+    assert rows[0] == rows[1]
+    assert len(rows[0]) == 3000
+
+
+def test_a_release_is_sorted_by_its_released_values(tmp_path: Path) -> None:
+    table().write_csv(tmp_path / "in.csv")
+    lines = bytes_of(tmp_path / "in.csv", tmp_path / "out.csv").decode().splitlines()[1:]
+    frame = pl.read_csv(tmp_path / "out.csv", infer_schema=False)
+    rows = [tuple("" if v is None else v for v in row) for row in frame.rows()]
+    assert rows == sorted(rows)
+    assert len(lines) == 3000
+
+
+def test_keep_order_is_a_choice(tmp_path: Path) -> None:
+    frame = table().with_columns(pl.int_range(pl.len()).cast(pl.String).alias("note"))
+    frame.write_csv(tmp_path / "in.csv")
+    bytes_of(tmp_path / "in.csv", tmp_path / "out.csv", keep_order=True)
+    notes = pl.read_csv(tmp_path / "out.csv", infer_schema=False)["note"].to_list()
+    assert notes == [str(i) for i in range(3000)]
+
+
+@pytest.mark.parametrize("method", ["mondrian", "mondrian-relaxed"])
+def test_the_order_of_the_input_does_not_show(tmp_path: Path, method: str) -> None:
+    frame = table()
+    frame.write_csv(tmp_path / "a.csv")
+    frame.sample(fraction=1.0, shuffle=True, seed=4).write_csv(tmp_path / "b.csv")
+    one = bytes_of(tmp_path / "a.csv", tmp_path / "a.out.csv", method=method)
+    two = bytes_of(tmp_path / "b.csv", tmp_path / "b.out.csv", method=method)
+    assert one == two
+
+
+def test_equal_records_are_written_once_formatted_and_repeated(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"age": ["20", "30"] * 500, "zip": ["10000"] * 1000,
+                          "illness": ["flu", "a,\nb"] * 500, "note": ["x"] * 1000})  # fmt: skip
+    frame.write_csv(tmp_path / "in.csv")
+    schema = Schema.from_document(
+        {"columns": {"age": "quasi", "zip": "quasi", "illness": "sensitive"}, "others": "drop"}
+    )
+    shoal.anonymize(
+        tmp_path / "in.csv", schema, privacy=[shoal.KAnonymity(5)], out=tmp_path / "o.csv"
+    )
+    released = pl.read_csv(tmp_path / "o.csv", infer_schema=False)
+    assert released.height == 1000
+    assert sorted(released["illness"].unique().to_list()) == ["a,\nb", "flu"]

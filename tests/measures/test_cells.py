@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from shoal.core.errors import InputError
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.schema import Kind
+from shoal.measures.cells import CellCost, cost_of_label, cost_of_run, leaves
+from shoal.methods.domain import line_domain, tree_domain
+
+TREE = Hierarchy.from_tree(
+    "edu", {"*": {"school": ["primary", "high"], "higher": {"uni": ["bsc", "msc"], "phd": None}}}
+)
+EDU = tree_domain("edu", Kind.CATEGORICAL, ["bsc", "high", "phd"], TREE, missing=True, weight=1.0)
+LADDER = Hierarchy.from_rows("age", [(str(i), f"{i // 10 * 10}s", "*") for i in range(1, 101)])
+AGE = line_domain("age", Kind.NUMERIC, ["17", "20", "90"], [17, 20, 90], ladder=LADDER)
+PAY = line_domain("pay", Kind.NUMERIC, [None, "1", "2", "9"], [math.nan, 1, 2, 9])
+
+
+def test_heights_levels_and_leaves_of_a_tree() -> None:
+    assert cost_of_label(EDU, "bsc") == CellCost(0.0, 0.0, 1 / 6)
+    assert cost_of_label(EDU, "uni") == CellCost(1 / 3, 1 / 3, 2 / 6)
+    # "school" has height 1 but stands two levels under the top of the tallest branch
+    assert cost_of_label(EDU, "school") == CellCost(1 / 3, 2 / 3, 2 / 6)
+    assert cost_of_label(EDU, "*") == CellCost(1.0, 1.0, 1.0)
+    assert leaves(EDU) == 6  # the missing value is a leaf too
+
+
+def test_an_interval_costs_its_width_and_covers_the_leaves_of_the_hierarchy() -> None:
+    cost = cost_of_label(AGE, "[17, 20]")
+    assert cost.height == pytest.approx(3 / 73)
+    assert cost.cover == pytest.approx(4 / 100)
+    assert cost_of_label(AGE, "20").cover == pytest.approx(1 / 100)
+    assert cost_of_label(AGE, "20s").height == pytest.approx(1 / 2)
+    assert leaves(AGE) == 100
+
+
+def test_without_a_hierarchy_the_values_that_occur_are_the_leaves() -> None:
+    assert cost_of_label(PAY, "[1, 2]") == CellCost(1 / 8, 1 / 8, 2 / 4)
+    assert cost_of_label(PAY, None) == CellCost(0.0, 0.0, 1 / 4)
+    assert cost_of_label(PAY, "*") == CellCost(1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("domain", [EDU, AGE, PAY])
+def test_a_label_says_the_same_as_the_codes_behind_it(domain: object) -> None:
+    for low in range(len(domain)):  # type: ignore[arg-type]
+        for high in range(low, len(domain)):  # type: ignore[arg-type]
+            label = domain.label(low, high)  # type: ignore[attr-defined]
+            assert cost_of_label(domain, label) == cost_of_run(domain, low, high)  # type: ignore[arg-type]
+
+
+def test_a_label_that_nothing_explains_is_refused_without_being_shown() -> None:
+    with pytest.raises(InputError) as caught:
+        cost_of_label(EDU, "Atlantis")
+    assert "Atlantis" not in str(caught.value)

@@ -1,0 +1,79 @@
+"""Every measure against its definition, on a release small enough to count by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.schema import Kind
+from shoal.measures.utility import column_losses, grouping_of, utility_of
+from shoal.methods.domain import line_domain, tree_domain
+from shoal.methods.frequency import from_codes
+from shoal.methods.recoding import Recoding, recoding_of
+
+TREE = Hierarchy.from_tree("place", {"*": {"north": ["a", "b"], "south": ["c", "d"]}})
+
+
+def release() -> Recoding:
+    """Ten records: a class of 4 (age 20–30, north), one of 4 (age 40, c), two suppressed."""
+    age = line_domain("age", Kind.NUMERIC, ["20", "30", "40", "60"], [20, 30, 40, 60])
+    place = tree_domain("place", Kind.CATEGORICAL, list("abcd"), TREE, missing=False, weight=1.0)
+    ill = tree_domain(
+        "ill", Kind.CATEGORICAL, ["x", "y"], Hierarchy.flat("ill", ["x", "y"]),
+        missing=False, weight=1.0,
+    )  # fmt: skip
+    codes = np.array([[0, 0], [1, 1], [2, 2], [2, 2], [3, 3]], dtype=np.int32)
+    table = from_codes(
+        (age, place),
+        codes,
+        np.array([2, 2, 3, 1, 2], dtype=np.int64),
+        sensitive_domains=(ill,),
+        sensitive=np.array([[0], [1], [0], [1], [0]], dtype=np.int32),
+    )
+    low = np.array([[0, 0], [2, 2]], dtype=np.int32)
+    high = np.array([[1, 1], [2, 2]], dtype=np.int32)
+    pieces = (np.arange(5), np.array([0, 0, 1, 1, -1]), table.counts)
+    return recoding_of(table, low, high, pieces)
+
+
+def test_every_measure_is_its_formula() -> None:
+    utility = utility_of(grouping_of(release(), target="ill"))
+    d_first = 10 / 40 + 1 / 2  # D(P) of the first class; the second loses nothing
+    il = 4 * d_first + 2 * 2
+    assert utility["il"] == pytest.approx(il)
+    assert utility["ncp"] == pytest.approx(il / 20)
+    assert utility["dm"] == 4**2 + 4**2 + 10 * 2
+    # first class 2 x, 2 y: two differ from the majority; second 3 x, 1 y: one; two suppressed
+    assert utility["cm"] == pytest.approx((2 + 1 + 2) / 10)
+    assert utility["aecs"] == pytest.approx(10 / 3)
+    shares = [0.4, 0.4, 0.2]
+    assert utility["entropy"] == pytest.approx(-sum(s * math.log2(s) for s in shares))
+    lost = [(4 * 0.25 + 2) / 10, (4 * 0.5 + 2) / 10]
+    assert utility["height"] == pytest.approx(sum(1 - x for x in lost))
+    assert utility["precision"] == pytest.approx(1 - sum(lost) / 2)
+    # seed 000, definitions 1-4: interval by range, discrete by distinct values
+    assert utility["usefulness"] == pytest.approx(((10 / 40 + 2 / 4) + (0 + 1 / 4)) / 2)
+    assert utility["protection"] == pytest.approx((1 / (2 / 2) + 1 / (2 / 2)) / 2)
+
+
+def test_the_loss_of_covered_leaves_is_the_geometric_mean_over_the_columns() -> None:
+    utility = utility_of(grouping_of(release()))
+    covered_age = 4 * (2 / 4) + 4 * (1 / 4) + 2
+    covered_place = 4 * (2 / 4) + 4 * (1 / 4) + 2
+    x = [(covered - 10 / 4) / (10 - 10 / 4) for covered in (covered_age, covered_place)]
+    expected = math.exp(sum(math.log(1 + each) for each in x) / 2) - 1
+    assert utility["loss"] == pytest.approx(expected)
+
+
+def test_what_is_not_known_is_none_not_zero() -> None:
+    utility = utility_of(grouping_of(release()))
+    assert utility["cm"] is None
+    assert utility["sse_loss"] is None
+
+
+def test_the_loss_of_each_column() -> None:
+    losses = column_losses(grouping_of(release()), ("age", "place"))
+    assert losses == {"age": pytest.approx(0.3), "place": pytest.approx(0.4)}
