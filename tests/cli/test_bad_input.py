@@ -424,6 +424,7 @@ def test_a_full_disk(tmp_path, large, ending):
     assert list(tmp_path.iterdir()) == [out]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_write_leaves_the_old_file_or_the_new_one(tmp_path, large, name):
     whole = tmp_path / "whole.csv"

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal import api
 from shoal.core.hierarchy import Hierarchy
 from tests.naive import release as naive
 
@@ -106,7 +107,7 @@ def test_cell_level_loses_less_than_attribute_level():
     assert losses[0]["ncp"] < losses[1]["ncp"]
 
 
-@pytest.mark.parametrize("method", [m.name for m in shoal.methods() if m.family == "mondrian"])
+@pytest.mark.parametrize("method", [m.name for m in api.methods() if m.family == "mondrian"])
 def test_shoal_makes_a_3_anonymous_release_of_table_1(method, tmp_path):
     source = tmp_path / "patients.csv"
     source.write_text(PATIENTS)
@@ -116,7 +117,7 @@ def test_shoal_makes_a_3_anonymous_release_of_table_1(method, tmp_path):
         hospital(),
         privacy=[shoal.KAnonymity(3)],
         out=out,
-        options=shoal.api.Options(method=method),
+        options=api.Options(method=method),
     )
     rows = naive.read(out)
     assert naive.broken(rows, QUASI, [{"model": "k-anonymity", "k": 3}], columns={}) == 0

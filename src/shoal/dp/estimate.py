@@ -43,7 +43,7 @@ def around(center: float, reach: float, *, within: Interval) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value in [0, 1] units of the range, and how far it may be off; None: too few records."""
+    """A value in units of the range, and how far it may be off; None: too few records to tell."""
 
     value: float | None
     within: float
@@ -64,7 +64,7 @@ class Spreads:
         self.sum = float(sum(totals))
         self.records = self.sum / FINEST
         self.kind, self.scale, self.tail = kind, scale, tail
-        self.shares = [t / self.sum for t in totals] if self.sum >= FINEST else []
+        self.shares = [t / self.sum for t in totals] if self.sum >= FINEST / 2 else []
 
     def power(self, j: int) -> list[float]:
         """Return the Bernstein coefficients of u^j."""
@@ -116,7 +116,7 @@ class Spreads:
         crude = self.reach(1, mean=UNIT, tail=_CRUDE * self.tail)
         box = around(found, crude, within=UNIT)
         fine = self.reach(1, mean=box, tail=(1 - _CRUDE) * self.tail)
-        return Estimate(min(max(found, 0.0), 1.0), min(fine + _ROUNDING, 1.0), self.records)
+        return self._told(found, fine, within=UNIT)
 
     def central(self) -> Estimate:
         """Return the central moment of u of the highest order.
@@ -146,9 +146,14 @@ class Spreads:
             main = self.reach(k, center=center, mean=box, slope=sizes[k - 1], tail=tail)
             bar = main + _rest(k, errors, sizes=sizes)
             sizes[k] = around(found, bar, within=prior)
-        found = min(max(found, prior.low), prior.high)
-        most = prior.high - prior.low
-        return Estimate(found, min(bar + _ROUNDING, most), self.records)
+        return self._told(found, bar, within=prior)
+
+    def _told(self, found: float, bar: float, *, within: Interval) -> Estimate:
+        """Withhold a value that is no better than the middle of all that is possible."""
+        bar += _ROUNDING
+        if bar >= (within.high - within.low) / 2:
+            return Estimate(None, bar, self.records)
+        return Estimate(min(max(found, within.low), within.high), bar, self.records)
 
 
 def _rest(

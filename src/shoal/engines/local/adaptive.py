@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.core.errors import InputError, MethodError, NoSolutionError, UnsafeReleaseError
-from shoal.core.privacy import KAnonymity, LDiversity, PrivacyModel, expand
+from shoal.core.errors import InputError, NoSolutionError, UnsafeReleaseError
+from shoal.core.privacy import KAnonymity, LDiversity
 from shoal.core.report import Verification
 from shoal.core.schema import Schema
 from shoal.engines.local.frequencies import Frequencies, frequencies
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.verify import verify_source
+from shoal.methods.adaptive.choices import Choices, asked_diversity
 from shoal.methods.adaptive.outcome import Outcome, outcome_of
-from shoal.methods.adaptive.pipeline import Carried, Plan, Techniques, carry_out
+from shoal.methods.adaptive.pipeline import Carried, Plan, carry_out
 from shoal.methods.adaptive.recommendation import (
     Criteria,
     Recommendation,
@@ -28,41 +29,9 @@ from shoal.methods.adaptive.recommendation import (
 from shoal.methods.adaptive.rows import BLANK, histogram, pairs_of, rows_of
 from shoal.methods.adaptive.steps import EMPTY_MARKS, diversify, undiverse_pairs, unify
 
+__all__ = ["Applied", "Choices", "apply", "recommend", "verify_release"]
+
 _ROW = "\x00row"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
-    """What a data decision maker may say beside table, schema and k.
-
-    Attributes:
-        techniques: what may be done to save records from suppression.
-        diversity: l for all sensitive columns or for each; None takes the schema's promise.
-        preference: none, originals or precision.
-        minimum_precision: in percent; fractions of k below it are not recommended.
-        ranking: the quasi-identifiers, the most important first; by weight, then in the
-            schema's order, if empty.
-        generalized, suppressed: the columns that the techniques change; the least
-            important ones if None.
-        level: how many steps of its hierarchy a generalized cell climbs.
-        gradual: introduce the quasi-identifiers one by one.
-        marks: texts of empty cells; those of the seed and of the schema if None.
-    """
-
-    techniques: Techniques = field(default_factory=Techniques)
-    diversity: int | Mapping[str, int] | None = None
-    preference: str = "none"
-    minimum_precision: float | None = None
-    ranking: Sequence[str] = ()
-    generalized: str | None = None
-    suppressed: str | None = None
-    level: int = 1
-    gradual: bool = False
-    marks: Sequence[str] | None = None
-
-    def __post_init__(self) -> None:
-        if isinstance(self.level, bool) or self.level < 1:
-            raise MethodError(problem="a generalized cell climbs at least one level")
 
 
 class Applied(NamedTuple):
@@ -74,6 +43,10 @@ class Applied(NamedTuple):
     released: pl.DataFrame
     outcome: Outcome
     false_rows: NDArray[np.bool_]
+
+    def marks(self) -> pl.DataFrame:
+        """Return the false rows as a table of their own: their numbers, the first row is 1."""
+        return pl.DataFrame({"false_row": np.flatnonzero(self.false_rows) + 1})
 
 
 def recommend(
@@ -148,16 +121,7 @@ def apply(
     opened = _Opened.read(table, schema, choices or Choices(), separator)
     foreseen = opened.recommend(k)
     threshold = foreseen.recommended.xk if xk is None else xk
-    carried = opened.carry_out(Plan(
-        k=k,
-        xk=threshold,
-        techniques=opened.choices.techniques,
-        diversity=opened.diversity,
-        ranking=opened.ranking,
-        generalized=opened.choices.generalized,
-        suppressed=opened.choices.suppressed,
-        gradual=opened.choices.gradual,
-    ), seed=seed)  # fmt: skip
+    carried = opened.carry_out(opened.choices.plan(schema, k=k, xk=threshold), seed=seed)
     released, false_rows = opened.release(carried, seed=seed)
     blank = opened.choices.techniques.sensitive_suppression
     verified = verify_release(
@@ -210,49 +174,6 @@ def verify_release(
     return found
 
 
-def promised_diversity(models: Iterable[PrivacyModel], schema: Schema) -> dict[str, int]:
-    """Return the diversity that a promise asks of each sensitive column.
-
-    Raises:
-        MethodError: the promise holds a model that xk-anonymity cannot keep.
-    """
-    found: dict[str, int] = {}
-    for model in expand(tuple(models), schema.sensitive):
-        if isinstance(model, KAnonymity):
-            continue
-        if not isinstance(model, LDiversity) or model.kind != "distinct":
-            raise MethodError(
-                problem=f"xk-anonymity keeps k-anonymity and distinct l-diversity, not {model.name}"
-            )
-        column = str(model.column)
-        found[column] = max(found.get(column, 1), int(model.l))
-    return found
-
-
-def _asked_diversity(schema: Schema, choices: Choices) -> dict[str, int]:
-    asked = choices.diversity
-    if asked is None:
-        asked = promised_diversity(schema.privacy, schema)
-    elif isinstance(asked, int):
-        if asked > 1 and not schema.sensitive:
-            raise MethodError(
-                problem="a diversity l needs a sensitive column; name one, or leave l out"
-            )
-        asked = dict.fromkeys(schema.sensitive, asked)
-    strange = sorted(name for name in asked if name not in schema.sensitive)
-    if strange:
-        named = ", ".join(repr(name) for name in strange)
-        raise MethodError(problem=f"diversity: {named} is not a sensitive column")
-    if any(isinstance(x, bool) or not isinstance(x, int) or x < 1 for x in asked.values()):
-        raise MethodError(problem="the diversity l must be a whole number from 1 on")
-    if choices.techniques.sensitive_suppression and not schema.sensitive:
-        raise MethodError(
-            problem="sensitive suppression was asked for, but there is no sensitive column; "
-            "name one, or leave sensitive suppression out"
-        )
-    return {name: wanted for name, wanted in asked.items() if wanted > 1}
-
-
 @dataclass(frozen=True)
 class _Opened:
     """A table read, unified and counted."""
@@ -268,7 +189,7 @@ class _Opened:
     def read(
         cls, table: Any, schema: Schema, choices: Choices, separator: str | None
     ) -> _Opened:
-        diversity = _asked_diversity(schema, choices)
+        diversity = asked_diversity(schema, choices)
         source = open_source(table, separator=separator)
         fitted = replace(schema, privacy=()).fit(source.columns, where=source.where)
         if not fitted.quasi:
@@ -284,13 +205,6 @@ class _Opened:
         counted = frequencies(source, batch.lazy(), fitted, sensitive=list(diversity))
         _check_values(counted, diversity)
         return cls(source, fitted, choices, diversity, batch, counted)
-
-    @property
-    def ranking(self) -> list[str]:
-        """The quasi-identifiers, the most important first."""
-        if self.choices.ranking:
-            return list(self.choices.ranking)
-        return sorted(self.schema.quasi, key=lambda name: -self.schema.attribute(name).weight)
 
     def recommend(self, k: int) -> Recommendation:
         rows = rows_of(self.counted.table)

@@ -7,7 +7,7 @@ is filled up to k with false records, and a smaller one is suppressed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -229,23 +229,25 @@ def candidates_of(
         raise InputError(where="undiverse", problem="more pairs of a size than there are in all")
     diverse = {size: number - removed.get(size, 0) for size, number in sizes.items()}
     lost = sum(size * number for size, number in removed.items())
-    return [_candidate(diverse, k, xk=xk, lost=lost) for xk in range(min(first, k), k + 1)]
+    return list(_thresholds(diverse, k, first=min(first, k), lost=lost))
 
 
-def _candidate(sizes: PairCounts, k: int, *, xk: int, lost: int) -> Candidate:
-    full = filled = added = small = 0
-    for size, number in sizes.items():
-        if size >= k:
-            full += size * number
-        elif size >= xk:
-            filled += size * number
-            added += (k - size) * number
-        else:
-            small += size * number
-    return Candidate(
-        k=k, xk=xk, records_k=full, records_xk=filled, added=added, suppressed=small + lost,
-        undiverse=lost,
-    )  # fmt: skip
+def _thresholds(sizes: PairCounts, k: int, *, first: int, lost: int) -> Iterator[Candidate]:
+    """Yield a candidate for each threshold; pairs move from filled to small as it grows."""
+    full = sum(size * number for size, number in sizes.items() if size >= k)
+    short = {size: number for size, number in sizes.items() if size < k}
+    small = sum(size * number for size, number in short.items() if size < first)
+    filled = sum(size * number for size, number in short.items() if size >= first)
+    added = sum((k - size) * number for size, number in short.items() if size >= first)
+    for xk in range(first, k + 1):
+        yield Candidate(
+            k=k, xk=xk, records_k=full, records_xk=filled, added=added, suppressed=small + lost,
+            undiverse=lost,
+        )  # fmt: skip
+        moved = short.get(xk, 0)
+        small += xk * moved
+        filled -= xk * moved
+        added -= (k - xk) * moved
 
 
 def _checked(counts: PairCounts, what: str) -> dict[int, int]:

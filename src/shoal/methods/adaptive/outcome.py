@@ -96,8 +96,8 @@ class Outcome:
 
     @property
     def is_in_bounds(self) -> bool | None:
-        """Say whether the precision lies in the predicted bounds."""
-        if self.prediction is None:
+        """Say whether the precision lies in the predicted bounds; None where they do not apply."""
+        if self.prediction is None or self.gradual:
             return None
         low, high = self.prediction.bounds
         return low - 1e-9 <= self.precision <= high + 1e-9  # both are rounded

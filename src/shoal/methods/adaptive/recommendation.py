@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -343,12 +344,15 @@ def _ranked(found: Sequence[Candidate], preference: Preference) -> list[Candidat
     pairs would lift whatever stands beside it.
     """
     usable = [c for c in found if c.originals]
-    others = list({(c.added, c.suppressed): c for c in usable}.values())
+    outcomes = {(c.added, c.suppressed): c for c in usable}.values()
+    differences = sorted(-c.difference for c in outcomes)
+    shares = sorted(c.share for c in outcomes)
+    originals = sorted(c.originals for c in outcomes)
     ranks = {
         c.xk: Ranks(
-            difference=1 + sum(other.difference > c.difference for other in others),
-            precision=1 + sum(other.share < c.share for other in others),
-            originals=1 + sum(other.originals < c.originals for other in others),
+            difference=1 + bisect_left(differences, -c.difference),
+            precision=1 + bisect_left(shares, c.share),
+            originals=1 + bisect_left(originals, c.originals),
         )
         for c in usable
     }

@@ -134,8 +134,8 @@ class Board(Findings):
 
 def drive(
     search: Search, findings: Findings, *, answer: Answer, stop: Callable[[], bool] | None = None
-) -> None:
-    """Let a search ask until it is done or `stop` says that enough was spent."""
+) -> bool:
+    """Let a search ask until it is done (True) or `stop` says that enough was spent (False)."""
     try:
         asked = next(search)
         while True:
@@ -145,7 +145,7 @@ def drive(
             if stop is not None and stop():
                 search.close()
                 findings.give_up()
-                return
+                return False
             asked = search.send(tallies)
     except StopIteration:
-        return
+        return True

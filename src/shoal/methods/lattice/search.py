@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from shoal.core.errors import MethodError, NoSolutionError
 from shoal.core.privacy import PrivacyModel, expand
@@ -74,9 +74,44 @@ def search(
         NoSolutionError: no node keeps the promise within the limit.
         MethodError: an option that does not exist.
     """
+    space = space_of(table)
+    found = explore(
+        space, models, method=method, utility=utility, aggregate=aggregate,
+        suppression_limit=suppression_limit, threads=threads, seconds=seconds, memory=memory,
+    )  # fmt: skip
+    if found.findings.solutions:
+        return _release(space, found)
+    if found.stopped:
+        raise NoSolutionError(problem="none was found in the time given; give more seconds")
+    pledge = found.evaluator.pledge
+    raise no_solution(space, pledge.models, limit=suppression_limit, threads=threads)
+
+
+class Exploration(NamedTuple):
+    """What a search came to know, who answered it, and how it went."""
+
+    findings: Findings
+    evaluator: Evaluator
+    method: str
+    stopped: bool  # before its own end
+
+
+def explore(
+    space: Space,
+    models: Sequence[PrivacyModel],
+    *,
+    method: str = "flash",
+    utility: str = "loss",
+    aggregate: Aggregate = "geometric",
+    suppression_limit: float = 0.0,
+    threads: int = 2,
+    seconds: float | None = None,
+    memory: int = MEMORY,
+) -> Exploration:
+    """Search without making a release; see `search` for the options."""
     if method not in METHODS:
         raise MethodError(problem=f"no lattice search {method!r}; there are {', '.join(METHODS)}")
-    space = space_of(table)
+    table = space.table
     bound = tuple(expand(models, [domain.name for domain in table.sensitive_domains]))
     pledge = pledge_of(bound, records=table.records, limit=suppression_limit)
     evaluator = Evaluator(space, pledge, threads=threads, memory=memory)
@@ -91,12 +126,8 @@ def search(
         steps = _open_search(method, findings, space)
         method = method if method == "datafly" else "best-first"
     stop = _stopper(evaluator, findings, seconds=seconds)
-    drive(steps, findings, answer=evaluator.tallies, stop=stop)
-    if not findings.solutions:
-        if not findings.proven and stop():
-            raise NoSolutionError(problem="none was found in the time given; give more seconds")
-        raise no_solution(space, bound, limit=suppression_limit, threads=threads)
-    return _release(space, findings, evaluator, method=method)
+    ended = drive(steps, findings, answer=evaluator.tallies, stop=stop)
+    return Exploration(findings, evaluator, method, not ended)
 
 
 def _open_search(method: str, findings: Findings, space: Space) -> Search:
@@ -114,10 +145,9 @@ def _stopper(
     return lambda: evaluator.work + _NODE * len(findings.counted) > EFFORT
 
 
-def _release(
-    space: Space, findings: Findings, evaluator: Evaluator, *, method: str
-) -> Recoding:
+def _release(space: Space, found_out: Exploration) -> Recoding:
     """Return the recoding of the best solution that also stands without its suppressed records."""
+    findings, evaluator, method, _ = found_out
     for found in findings.ranked():
         counted = evaluator.release(found.node)
         answer = settle(counted, evaluator)

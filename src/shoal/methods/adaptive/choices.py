@@ -1,0 +1,111 @@
+"""What a data decision maker may choose, checked against the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from shoal.core.errors import MethodError
+from shoal.core.privacy import KAnonymity, LDiversity, PrivacyModel, expand
+from shoal.core.schema import Schema
+from shoal.methods.adaptive.pipeline import Plan, Techniques
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """What a data decision maker may say beside table, schema and k.
+
+    Attributes:
+        techniques: what may be done to save records from suppression.
+        diversity: l for all sensitive columns or for each; None takes the schema's promise.
+        preference: none, originals or precision.
+        minimum_precision: in percent; fractions of k below it are not recommended.
+        ranking: the quasi-identifiers, the most important first; by weight, then in the
+            schema's order, if empty.
+        generalized, suppressed: the columns that the techniques change; the least
+            important ones if None.
+        level: how many steps of its hierarchy a generalized cell climbs.
+        gradual: introduce the quasi-identifiers one by one.
+        marks: texts of empty cells; those of the seed and of the schema if None.
+    """
+
+    techniques: Techniques = field(default_factory=Techniques)
+    diversity: int | Mapping[str, int] | None = None
+    preference: str = "none"
+    minimum_precision: float | None = None
+    ranking: Sequence[str] = ()
+    generalized: str | None = None
+    suppressed: str | None = None
+    level: int = 1
+    gradual: bool = False
+    marks: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.level, bool) or self.level < 1:
+            raise MethodError(problem="a generalized cell climbs at least one level")
+
+    def plan(self, schema: Schema, *, k: int, xk: int) -> Plan:
+        """Return the plan that these choices stand for."""
+        return Plan(
+            k=k,
+            xk=xk,
+            techniques=self.techniques,
+            diversity=asked_diversity(schema, self),
+            ranking=self.ranking or importance(schema),
+            generalized=self.generalized,
+            suppressed=self.suppressed,
+            gradual=self.gradual,
+        )
+
+
+def importance(schema: Schema) -> list[str]:
+    """Return the quasi-identifiers by weight, the heaviest first, then in the schema's order."""
+    return sorted(schema.quasi, key=lambda name: -schema.attribute(name).weight)
+
+
+def promised_diversity(models: Iterable[PrivacyModel], schema: Schema) -> dict[str, int]:
+    """Return the diversity that a promise asks of each sensitive column.
+
+    Raises:
+        MethodError: the promise holds a model that xk-anonymity cannot keep.
+    """
+    found: dict[str, int] = {}
+    for model in expand(tuple(models), schema.sensitive):
+        if isinstance(model, KAnonymity):
+            continue
+        if not isinstance(model, LDiversity) or model.kind != "distinct":
+            raise MethodError(
+                problem=f"xk-anonymity keeps k-anonymity and distinct l-diversity, not {model.name}"
+            )
+        column = str(model.column)
+        found[column] = max(found.get(column, 1), int(model.l))
+    return found
+
+
+def asked_diversity(schema: Schema, choices: Choices) -> dict[str, int]:
+    """Return the diversity to be kept, without the columns of which nothing is asked.
+
+    Raises:
+        MethodError: a diversity or technique that the schema's columns do not allow.
+    """
+    asked = choices.diversity
+    if asked is None:
+        asked = promised_diversity(schema.privacy, schema)
+    elif isinstance(asked, int):
+        if asked > 1 and not schema.sensitive:
+            raise MethodError(
+                problem="a diversity l needs a sensitive column; name one, or leave l out"
+            )
+        asked = dict.fromkeys(schema.sensitive, asked)
+    strange = sorted(name for name in asked if name not in schema.sensitive)
+    if strange:
+        named = ", ".join(repr(name) for name in strange)
+        raise MethodError(problem=f"diversity: {named} is not a sensitive column")
+    if any(isinstance(x, bool) or not isinstance(x, int) or x < 1 for x in asked.values()):
+        raise MethodError(problem="the diversity l must be a whole number from 1 on")
+    if choices.techniques.sensitive_suppression and not schema.sensitive:
+        raise MethodError(
+            problem="sensitive suppression was asked for, but there is no sensitive column; "
+            "name one, or leave sensitive suppression out"
+        )
+    return {name: wanted for name, wanted in asked.items() if wanted > 1}

@@ -1,0 +1,448 @@
+"""The six promises, each with tests that try to break it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import pickle
+import random
+import re
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal import api
+from shoal.core.errors import ModelFormatError, ShoalError, UnsafeReleaseError
+from shoal.core.model import RecodingModel
+from shoal.engines.local import recode, source, write
+from shoal.methods import registry
+from shoal.methods.recoding import Recoding
+from tests.conftest import ROOT
+from tests.naive import release as naive
+
+QUASI = ("age", "zip")
+FLAGS = ("--qi", "age,zip", "--numeric", "age", "--categorical", "zip", "--sensitive", "dx",
+         "--neutral", "note")  # fmt: skip
+METHODS = [method.name for method in api.methods() if method.family == "mondrian"]
+
+
+def table_text(records=400, seed=3, *, shuffle=None):
+    rng = random.Random(seed)
+    rows = [
+        f"{rng.randrange(300, 340)},Zq{rng.choice('abcdef')}{rng.choice('xyz')},"
+        f"Dq{rng.choice('klmno')},Nq{number:05}"
+        for number in range(records)
+    ]
+    if shuffle is not None:
+        random.Random(shuffle).shuffle(rows)
+    return "age,zip,dx,note\n" + "\n".join(rows) + "\n"
+
+
+@pytest.fixture
+def table(tmp_path):
+    place = tmp_path / "t.csv"
+    place.write_text(table_text())
+    return place
+
+
+def schema(*, others="fault"):
+    return shoal.Schema.from_document(
+        {
+            "columns": {
+                "age": {"role": "quasi", "kind": "numeric"},
+                "zip": {"role": "quasi", "kind": "categorical"},
+                "dx": "sensitive",
+                "note": "neutral",
+            },
+            "others": others,
+        }
+    )
+
+
+# 1. Fail closed.
+
+
+def every_row_alone(found, models, **options):
+    """A broken search: every distinct row is released as it is."""
+    return Recoding(
+        table=found,
+        low=found.codes.copy(),
+        high=found.codes.copy(),
+        row=np.arange(found.rows),
+        label=np.arange(found.rows),
+        count=found.counts,
+    )
+
+
+@pytest.fixture
+def broken_search(monkeypatch):
+    def load(home):
+        return every_row_alone if home.endswith(":mondrian") else real(home)
+
+    real = registry._load
+    monkeypatch.setattr(registry, "_load", load)
+
+
+def test_classes_under_k_are_never_written(tmp_path, table, run, broken_search):
+    before = table.read_bytes()
+    answer = run("anonymize", table, *FLAGS, "-k", 5, "--out", tmp_path / "o.csv", "--quiet")
+    assert answer.code == 1
+    assert answer.err.count("\n") == 1
+    assert "not safe" in answer.err
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+    assert table.read_bytes() == before
+
+
+def test_classes_under_k_never_replace_an_old_release(tmp_path, table, run, broken_search):
+    old = tmp_path / "o.csv"
+    old.write_text("the old release")
+    assert run("anonymize", table, *FLAGS, "-k", 5, "--out", old, "--quiet").code == 1
+    assert old.read_text() == "the old release"
+
+
+def test_classes_under_k_never_reach_a_caller_in_memory(broken_search, table):
+    with pytest.raises(UnsafeReleaseError):
+        shoal.anonymize(pl.read_csv(table), schema(), privacy=[shoal.KAnonymity(5)])
+
+
+def test_classes_under_k_never_become_a_model(tmp_path, table, run, broken_search):
+    goal = tmp_path / "m.json"
+    answer = run("learn", table, *FLAGS, "-k", 5, "--model", goal, "--quiet")
+    assert answer.code == 1
+    assert not goal.exists()
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [("--l", 5), ("--l", 4, "--l-kind", "entropy"), ("--l", 3, "--l-kind", "recursive", "--c", 1),
+     ("--t", 0.01), ("--t", 0.01, "--t-distance", "chi2"), ("--t", 0.01, "--t-distance", "ordered"),
+     ("-k", 2, "--alpha", 0.3), ("--n", 300, "--t", 0.01)],
+)  # fmt: skip
+def test_a_search_that_ignores_a_model_is_caught(tmp_path, table, run, broken_search, promise):
+    answer = run("anonymize", table, *FLAGS, *promise, "--out", tmp_path / "o.csv", "--quiet")
+    assert answer.code == 1, answer
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_a_recoder_that_mixes_up_rows_is_caught(tmp_path, table, run, monkeypatch):
+    real = recode.Recoder._released
+
+    def wrong(self, batch, labels):
+        return real(self, batch, np.where(np.arange(len(labels)) % 50 == 0, 0, labels))
+
+    def lonely(self, batch, labels):
+        part = real(self, batch, labels)
+        frame = part.whole().with_columns(
+            pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("999")).otherwise("zip").alias("zip")
+        )
+        return recode.Part(frame, None)
+
+    monkeypatch.setattr(recode.Recoder, "_released", lonely)
+    answer = run("anonymize", table, *FLAGS, "-k", 5, "--out", tmp_path / "o.csv", "--quiet")
+    assert answer.code == 1
+    assert not (tmp_path / "o.csv").exists()
+
+
+def test_a_lost_record_is_caught(tmp_path, table, run, monkeypatch):
+    real = recode.Recoder._released
+
+    def forgetful(self, batch, labels):
+        part = real(self, batch, labels)
+        whole = part.whole()
+        first = whole.row(0)[:2]
+        keep = ~((whole["age"].cast(pl.String) == first[0]) & (whole["zip"].cast(pl.String) == first[1]))
+        return recode.Part(whole.filter(keep), None)  # noqa: E501
+
+    monkeypatch.setattr(recode.Recoder, "_released", forgetful)
+    answer = run("anonymize", table, *FLAGS, "-k", 5, "--out", tmp_path / "o.csv", "--quiet")
+    assert answer.code in (1, 3), "a release that lost a whole class was called done"
+    assert not (tmp_path / "o.csv").exists()
+
+
+# 2. All or nothing on disk.
+
+
+@pytest.mark.parametrize("moment", ["fsync", "replace"])
+@pytest.mark.parametrize("old", [None, "the old release"])
+def test_a_disk_that_fails_at_the_last_moment(tmp_path, table, run, monkeypatch, moment, old):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    out = tmp_path / "o.csv"
+    if old:
+        out.write_text(old)
+    monkeypatch.setattr(write.os, moment, fail)
+    answer = run("anonymize", table, *FLAGS, "-k", 5, "--out", out, "--quiet")
+    assert answer.code == 2
+    assert answer.err.count("\n") == 1
+    assert (out.read_text() if out.exists() else None) == old
+    assert {path.name for path in tmp_path.iterdir()} == ({"t.csv", "o.csv"} if old else {"t.csv"})
+
+
+def test_an_interrupt_after_the_rename_does_not_say_that_nothing_was_written(
+    tmp_path, table, run, monkeypatch
+):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(write, "_sync_folder", interrupt)
+    out = tmp_path / "o.csv"
+    answer = run("anonymize", table, *FLAGS, "-k", 5, "--out", out, "--quiet")
+    assert not (out.exists() and "nothing was written" in answer.err)
+
+
+def test_a_hierarchy_file_is_an_input_and_never_overwritten(tmp_path, table, run):
+    folder = tmp_path / "trees"
+    folder.mkdir()
+    tree = folder / "hierarchy_zip.csv"
+    tree.write_text("".join(f"Zq{a}{b};Zq{a};*\n" for a in "abcdef" for b in "xyz"))
+    before = tree.read_bytes()
+    answer = run(
+        "anonymize", table, *FLAGS, "--hierarchies", folder, "-k", 5, "--out", tree, "--quiet"
+    )
+    assert tree.read_bytes() == before
+    assert answer.code == 2
+
+
+def test_a_schema_file_is_an_input_and_never_overwritten(tmp_path, table, run):
+    place = tmp_path / "s.json"
+    place.write_text(json.dumps(schema().to_document()))
+    before = place.read_bytes()
+    answer = run("learn", table, "--schema", place, "-k", 5, "--model", place, "--quiet")
+    assert place.read_bytes() == before
+    assert answer.code == 2
+
+
+# 3. No value leaks.
+
+
+def test_no_message_or_report_holds_a_value(tmp_path, table, run):
+    report = tmp_path / "r.html"
+    out = tmp_path / "o.csv"
+    said = [
+        run("anonymize", table, *FLAGS, "-k", 5, "--l", 2, "--out", out, "--report", report),
+        run("anonymize", table, *FLAGS, "-k", 5, "--l", 2, "--out", out, "--json"),
+        run("learn", table, *FLAGS, "-k", 5, "--model", tmp_path / "m.json", "--json"),
+        run("verify", out, "--qi", "age,zip", "--sensitive", "dx", "-k", 5, "--l", 2, "--json"),
+        run("metrics", table, out, "--qi", "age,zip", "--numeric", "age", "--json"),
+        run("anonymize", table, *FLAGS, "-k", 4000, "--out", out),
+        run("anonymize", table, *FLAGS, "-k", 5, "--l", 9, "--out", out),
+        run("anonymize", table, "--qi", "zip,note", "--numeric", "zip,note", "-k", 5, "--out", out),
+        run("anonymize", table, "--qi", "zip", "--date", "zip", "-k", 5, "--out", out),
+        run("verify", table, "--qi", "age,zip", "--sensitive", "dx", "-k", 50, "--l", 9),
+    ]
+    texts = [answer.out + answer.err for answer in said] + [report.read_text()]
+    values = set(re.findall(r"[ZDN]q\w+", table.read_text()))
+    assert len(values) > 400
+    for text in texts:
+        assert not values & set(re.findall(r"\w+", text))
+
+
+def test_a_model_holds_no_sensitive_or_neutral_value(tmp_path, table, run):
+    goal = tmp_path / "m.json"
+    assert run("learn", table, *FLAGS, "-k", 5, "--l", 2, "--model", goal, "--quiet").code == 0
+    assert not re.search(r"[DN]q\w+", goal.read_text())
+
+
+def test_a_bug_of_ours_shows_its_kind_but_not_its_text(tmp_path, table, run, monkeypatch):
+    def fail(*_, **__):
+        raise ValueError("could not convert Zqax")
+
+    monkeypatch.setattr(registry.Method, "run", fail)
+    answer = run("anonymize", table, *FLAGS, "-k", 5, "--out", tmp_path / "o.csv", "--quiet")
+    assert answer.code == 3
+    assert "ValueError" in answer.err
+    assert "Zqax" not in answer.err
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_a_frame_with_mixed_types_is_refused_without_a_value():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"age": [41, "Zqalice", 43], "zip": ["a", "b", "c"]})
+    flags = shoal.Schema.from_document({"columns": {"age": "quasi", "zip": "quasi"}})
+    try:
+        shoal.anonymize(frame, flags, privacy=[shoal.KAnonymity(2)])
+    except ShoalError as error:
+        assert "Zqalice" not in str(error)
+    except Exception as error:
+        pytest.fail(f"a foreign {type(error).__name__}; its text may quote the data")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_are_sorted_by_what_is_released(tmp_path, table, run, method):
+    out = tmp_path / "o.csv"
+    run("anonymize", table, *FLAGS, "-k", 5, "--method", method, "--out", out, "--quiet")
+    rows = [tuple(row[name] for name in (*QUASI, "dx", "note")) for row in naive.read(out)]
+    assert rows == sorted(rows)
+
+
+def test_keep_order_is_a_stated_choice(tmp_path, table, run):
+    out, kept = tmp_path / "o.csv", tmp_path / "k.csv"
+    run("anonymize", table, *FLAGS, "-k", 5, "--out", out, "--quiet")
+    run("anonymize", table, *FLAGS, "-k", 5, "--keep-order", "--out", kept, "--quiet")
+    original = [row["note"] for row in naive.read(table)]
+    assert [row["note"] for row in naive.read(kept)] == original
+    assert [row["note"] for row in naive.read(out)] != original
+    assert sorted(kept.read_text().split("\n")) == sorted(out.read_text().split("\n"))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_keep_order_holds_for_a_table_larger_than_memory(
+    tmp_path, table, run, monkeypatch, method
+):
+    monkeypatch.setattr(source, "KEEP_BYTES", 0)
+    monkeypatch.setattr(recode, "BATCH", 37)
+    out = tmp_path / "o.csv"
+    answer = run(
+        "anonymize", table, *FLAGS, "-k", 5, "--method", method, "--keep-order", "--out", out,
+        "--quiet",
+    )  # fmt: skip
+    assert answer.code == 0, answer.err
+    assert [row["note"] for row in naive.read(out)] == [row["note"] for row in naive.read(table)]
+
+
+# 4. Same seed, same bytes.
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_shuffled_input_gives_the_same_bytes(tmp_path, run, method):
+    made = set()
+    for number in (None, 1, 2):
+        place, out = tmp_path / f"t{number}.csv", tmp_path / f"o{number}.csv"
+        place.write_text(table_text(shuffle=number))
+        run("anonymize", place, *FLAGS, "-k", 5, "--method", method, "--out", out, "--quiet")
+        made.add(out.read_bytes())
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_shuffled_input_larger_than_memory_gives_the_same_bytes(
+    tmp_path, run, monkeypatch, method
+):
+    inside = tmp_path / "inside.csv"
+    (tmp_path / "t.csv").write_text(table_text())
+    command = ("-k", 5, "--method", method, "--quiet")
+    run("anonymize", tmp_path / "t.csv", *FLAGS, *command, "--out", inside)
+    monkeypatch.setattr(source, "KEEP_BYTES", 0)
+    monkeypatch.setattr(recode, "BATCH", 37)
+    monkeypatch.setattr(recode, "PASS_CELLS", 500)
+    for number in (1, 2):
+        place, out = tmp_path / f"t{number}.csv", tmp_path / f"o{number}.csv"
+        place.write_text(table_text(shuffle=number))
+        answer = run("anonymize", place, *FLAGS, *command, "--out", out)
+        assert answer.code == 0, answer.err
+        assert out.read_bytes() == inside.read_bytes()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_model_does_not_depend_on_the_order_of_the_input(tmp_path, run, method):
+    made = set()
+    for number in (None, 1):
+        place, goal = tmp_path / f"t{number}.csv", tmp_path / f"m{number}.json"
+        place.write_text(table_text(shuffle=number))
+        run("learn", place, *FLAGS, "-k", 5, "--method", method, "--model", goal, "--quiet")
+        made.add(goal.read_bytes())
+    assert len(made) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_one_and_two_threads_give_the_same_bytes(tmp_path, adult, method):
+    made = set()
+    for threads in ("1", "2"):
+        out = tmp_path / f"{threads}.csv"
+        environment = {
+            **os.environ, "PYTHONPATH": str(ROOT / "src"), "POLARS_MAX_THREADS": threads,
+            "NUMBA_NUM_THREADS": threads,
+        }  # fmt: skip
+        subprocess.run(
+            [sys.executable, "-m", "shoal", "anonymize", str(adult.table), *adult.flags, "-k",
+             "10", "--sensitive", "salary-class", "--l", "2", "--method", method, "--threads",
+             threads, "--out", str(out), "--quiet"],
+            check=True, env=environment, timeout=120,
+        )  # fmt: skip
+        made.add(out.read_bytes())
+    assert len(made) == 1
+
+
+# 5. A model file is data.
+
+
+@pytest.fixture(scope="module")
+def model_document():
+    frame = pl.read_csv(table_text().encode())
+    return shoal.learn(frame, schema(), privacy=[shoal.KAnonymity(5)]).to_document()
+
+
+def test_a_model_survives_its_file(tmp_path, model_document):
+    place = tmp_path / "m.json"
+    first = RecodingModel.from_document(model_document)
+    place.write_text(first.to_json())
+    assert RecodingModel.load(place).to_json() == first.to_json()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"", b"null", b"[]", b"{}", b"\xff", b"[" * 100_000, b"9" * 5000, b'{"format": "shoal-model"}',
+     pickle.dumps({"format": "shoal-model"}), b'{"format":"shoal-model","version":99}',
+     b'{"format":"shoal-model","version":1,"version":1}'],
+)  # fmt: skip
+def test_a_damaged_model_file_is_refused(tmp_path, text):
+    place = tmp_path / "m.json"
+    place.write_bytes(text)
+    with pytest.raises(ShoalError):
+        RecodingModel.load(place)
+
+
+BAD = (None, True, -1, 1.5, 2**80, "x", [], {}, [None], [[-1]], [["a"]], {"x": None}, "__import__")
+
+
+@pytest.mark.parametrize(
+    "key", ["method", "records", "suppressed", "utility", "schema", "columns", "regions", "levels"]
+)
+def test_an_untrusted_model_can_at_worst_be_refused(model_document, key):
+    for value in BAD:
+        try:
+            RecodingModel.from_document({**model_document, key: value})
+        except ModelFormatError:
+            continue
+
+
+def test_a_region_that_names_no_cell_is_refused(model_document):
+    for wrong in (10**6, -1):
+        regions = [[wrong] * len(region) for region in model_document["regions"]]
+        with pytest.raises(ModelFormatError):
+            RecodingModel.from_document({**model_document, "regions": regions})
+
+
+# 6. Memory follows the distinct tuples.
+
+
+@pytest.mark.slow
+def test_four_times_the_records_do_not_take_four_times_the_memory(tmp_path):
+    """Few distinct tuples; past the size that is kept in memory, records may not count."""
+    peaks = []
+    body = "".join(f"{300 + i % 40},Zq{i % 7},Dq{i % 5}\n" for i in range(14_000)).encode()
+    for times in (2_500, 10_000):
+        place, out = tmp_path / "t.csv", tmp_path / "o.csv"
+        with place.open("wb") as file:
+            file.write(b"age,zip,dx\n")
+            for _ in range(times // 10):
+                file.write(body)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "shoal", "anonymize", str(place), "--qi", "age,zip",
+             "--sensitive", "dx", "-k", "5", "--out", str(out), "--quiet"],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        )  # fmt: skip
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0
+        peaks.append(used.ru_maxrss * 1024)
+        place.unlink()
+        out.unlink()
+    assert peaks[1] < 1.5 * 2**30, f"{peaks[1] / 2**20:.0f} MiB"
