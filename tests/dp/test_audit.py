@@ -10,7 +10,7 @@ from tests.dp.tables import ask, copies, epsilon_seen, names
 
 pytestmark = pytest.mark.slow
 
-MANY = 4_000
+MANY = 3_000
 BASE = [{"x": 3.0, "person": "a"}, {"x": 4.0, "person": "b"}, {"x": 4.0, "person": "c"}]
 EXTREME = [{"x": 10.0, "person": "z"}]
 MISSING = [{"x": None, "person": "z"}]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from tests.engines.test_infer import leaks, stays  # noqa: F401
 
 from shoal import api
 from shoal.core.errors import InputError
@@ -12,7 +13,6 @@ from shoal.core.privacy import KAnonymity, LDiversity
 from shoal.core.schema import Attribute, Role, Schema
 from shoal.engines.local.attack import Attacker
 from shoal.engines.local.source import open_source
-from tests.engines.test_infer import leaks, stays  # noqa: F401
 
 K = 5
 REGISTER = ["patient_id", "birth_date", "sex", "zip"]

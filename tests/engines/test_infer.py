@@ -6,6 +6,7 @@ from datetime import date
 
 import polars as pl
 import pytest
+from tests.naive import infer as naive
 
 from shoal.core.documents import parse_yaml
 from shoal.core.errors import InputError
@@ -13,12 +14,12 @@ from shoal.core.schema import Role, Schema
 from shoal.engines.local.infer import infer, preset_frame
 from shoal.engines.local.source import open_source
 from shoal.samples import hospital
-from tests.naive import infer as naive
 
-ADULT = (
+_HEADER = (
     "age workclass fnlwgt education education-num marital-status occupation relationship race sex "
     "capital-gain capital-loss hours-per-week native-country income"
-).split()
+)
+ADULT = _HEADER.split()
 
 
 @pytest.fixture(scope="session")
@@ -155,7 +156,9 @@ def test_values_of_every_form_stay_inside():
 
 
 def test_marks_of_missing_values_do_not_spoil_a_form():
-    frame = pl.DataFrame({"age": ["34", "?", "51", None, ""] * 9, "x": ["a", "b", "c", "d", "e"] * 9})
+    frame = pl.DataFrame(
+        {"age": ["34", "?", "51", None, ""] * 9, "x": ["a", "b", "c", "d", "e"] * 9}
+    )
     found = infer(open_source(frame))
     assert str(found.verdicts["age"].kind) == "numeric"
     assert found.columns[0].missing == 27
@@ -194,7 +197,14 @@ def test_safe_harbor_does_what_the_rule_says():
         {
             "name": [f"Qx{i} Zy{i}" for i in range(6)],
             "age": ["34", "89", "90", "103", "0", "-4"],
-            "birth_date": ["1990-05-01", "1935-01-01", "1934-12-31", "1921-02-02", None, "2024-01-01"],
+            "birth_date": [
+                "1990-05-01",
+                "1935-01-01",
+                "1934-12-31",
+                "1921-02-02",
+                None,
+                "2024-01-01",
+            ],
             "admission": ["2023-12-31", "2024-01-01", "2022-02-28", "2022-03-01", "2022-03-02", ""],
             "zip": ["75275", "03601", "89301", "75275-1234", "7527", None],
             "city": ["Qtown", "Zville", "Qtown", "Zville", "Qtown", "Zville"],

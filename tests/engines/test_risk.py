@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.engines.test_infer import adult15, leaks, stays  # noqa: F401
+from tests.naive import risk as naive
 
 from shoal.core.errors import InputError, MethodError
 from shoal.core.schema import Attribute, Role, Schema
 from shoal.engines.local.risk import risk
 from shoal.engines.local.source import open_source
-from tests.engines.test_infer import adult15, leaks, stays  # noqa: F401
-from tests.naive import risk as naive
 
 FIVE = ("age", "sex", "race", "marital-status", "native-country")
 EIGHT = (

@@ -14,9 +14,10 @@ def expected_inverse(f, p, *, steps=200_000):
     """
     q = 1 - p
     width = 1 / steps
-    return sum(
-        ((i + 0.5) * width) ** (f - 1) * p / (p + q * (i + 0.5) * width) for i in range(steps)
-    ) * width
+    return (
+        sum(((i + 0.5) * width) ** (f - 1) * p / (p + q * (i + 0.5) * width) for i in range(steps))
+        * width
+    )
 
 
 def global_risk(rows):

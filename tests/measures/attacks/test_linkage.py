@@ -23,16 +23,13 @@ def test_labels_on_a_line_cover_what_they_say():
     found = label_distances(
         AGE, ["20", "25", "40", None], ["20", "[20, 30]", "*", None, "37.5", "nonsense"]
     )
-    assert found.tolist() == pytest.approx(
-        np.array(
-            [
-                [0, 0, 0, 1, 0.875, 1],
-                [0.25, 0, 0, 1, 0.625, 1],
-                [1, 0.5, 0, 1, 0.125, 1],
-                [1, 1, 0, 0, 1, 1],
-            ]
-        ).tolist()
-    )
+    expected = [
+        [0, 0, 0, 1, 0.875, 1],
+        [0.25, 0, 0, 1, 0.625, 1],
+        [1, 0.5, 0, 1, 0.125, 1],
+        [1, 1, 0, 0, 1, 1],
+    ]
+    assert found == pytest.approx(np.array(expected))
 
 
 def test_labels_of_a_tree_cover_their_leaves():

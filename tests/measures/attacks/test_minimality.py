@@ -10,7 +10,7 @@ from shoal.core.errors import MethodError
 from shoal.measures.attacks.minimality import MergedClass, credibility, minimality
 
 
-def by_counting(parts, held, l):  # noqa: E741
+def by_counting(parts, held, l):
     people = [i for i, size in enumerate(parts) for _ in range(size)]
     ways = [0] * len(parts)
     number = 0
@@ -30,7 +30,7 @@ def by_counting(parts, held, l):  # noqa: E741
     l=st.integers(1, 4),
     share=st.floats(0, 1),
 )
-def test_credibility_counts_the_ways(parts, l, share):  # noqa: E741
+def test_credibility_counts_the_ways(parts, l, share):
     held = round(share * sum(parts))
     assert credibility(parts, held, l=l) == pytest.approx(by_counting(parts, held, l))
 

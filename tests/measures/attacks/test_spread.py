@@ -16,7 +16,9 @@ records = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5)), min_size=1, 
 def cells(rows):
     labels = {label: i for i, label in enumerate(sorted({label for label, _ in rows}))}
     counted = sorted(Counter((labels[label], value) for label, value in rows).items())
-    return Cells(*(np.array(part) for part in zip(*[(a, b, n) for (a, b), n in counted], strict=True)))
+    return Cells(
+        *(np.array(part) for part in zip(*[(a, b, n) for (a, b), n in counted], strict=True))
+    )
 
 
 def classes(rows):

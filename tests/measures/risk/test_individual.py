@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.naive import risk as naive
 
 from shoal.core.errors import KernelInputError
 from shoal.measures.risk.individual import exact_risk, household_risk, individual_risk
-from tests.naive import risk as naive
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.infer.test_sets import coded
+from tests.naive import risk as naive
 
 from shoal.core.errors import MethodError
 from shoal.measures.risk import special
 from shoal.measures.risk.special import special_uniques
-from tests.methods.infer.test_sets import coded
-from tests.naive import risk as naive
 
 tables = st.integers(1, 5).flatmap(
     lambda width: st.lists(st.tuples(*[st.integers(0, 3)] * width), min_size=1, max_size=30)
@@ -26,7 +26,9 @@ def test_scores_and_contributions_follow_the_definition(rows):
     found = special_uniques(codes, counts)
     sets = naive.minimal_uniques(rows)
     by_row = {tuple(row): mine for row, mine in zip(rows, sets, strict=True)}
-    expected = [sum(factorial(width - len(s)) for s in by_row[tuple(row)]) for row in codes.tolist()]
+    expected = [
+        sum(factorial(width - len(s)) for s in by_row[tuple(row)]) for row in codes.tolist()
+    ]
     assert found.score.tolist() == pytest.approx(expected)
     assert found.records == sum(bool(mine) for mine in sets)
     total = sum(expected)

@@ -1,12 +1,12 @@
 """Schemas proposed from verdicts."""
 
 import pytest
+from tests.methods.infer.test_roles import facts
 
 from shoal.core.documents import parse_yaml
 from shoal.core.schema import Kind, Role, Schema
 from shoal.methods.infer.propose import hierarchy_for, schema_document, schema_text
 from shoal.methods.infer.roles import Verdict, decide
-from tests.methods.infer.test_roles import facts
 
 
 def verdict(kind, concept=None, **more):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.naive import infer as naive
 
 from shoal.core.errors import MethodError
 from shoal.methods.infer.sets import find_sets
-from tests.naive import infer as naive
 
 
 def coded(rows):
@@ -17,9 +17,7 @@ def coded(rows):
 
 
 tables = st.integers(1, 5).flatmap(
-    lambda width: st.lists(
-        st.tuples(*[st.integers(0, 3)] * width), min_size=1, max_size=40
-    )
+    lambda width: st.lists(st.tuples(*[st.integers(0, 3)] * width), min_size=1, max_size=40)
 )
 
 
@@ -78,7 +76,9 @@ def test_a_constant_column_is_in_no_set_and_a_key_is_one_alone():
     assert found.sets[0].separation == 1.0
 
 
-@pytest.mark.parametrize("options", [{"max_size": 0, "threshold": 1}, {"max_size": 2, "threshold": -1}])
+@pytest.mark.parametrize(
+    "options", [{"max_size": 0, "threshold": 1}, {"max_size": 2, "threshold": -1}]
+)
 def test_options_that_cannot_be_meant_are_refused(options):
     with pytest.raises(MethodError):
         find_sets(np.zeros((1, 1), np.int32), np.ones(1, np.int64), **options)
