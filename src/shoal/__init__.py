@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Attribute": "shoal.core.schema",
+    "Database": "shoal.engines.local.database",
     "Hierarchy": "shoal.core.hierarchy",
     "Kind": "shoal.core.schema",
     "Role": "shoal.core.schema",

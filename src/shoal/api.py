@@ -26,6 +26,7 @@ from shoal.core.schema import (
     read_hierarchy,
 )
 from shoal.engines.local.coding import code_column
+from shoal.engines.local.database import Database
 from shoal.engines.local.metrics import measure_release
 from shoal.engines.local.recode import Recoder
 from shoal.engines.local.runs import open_release
@@ -36,6 +37,7 @@ from shoal.methods import registry
 from shoal.pipeline import Job, Options, judge_recoding, promise_of
 
 __all__ = [
+    "Database",
     "Options",
     "Release",
     "anonymize",

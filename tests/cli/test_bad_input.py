@@ -185,7 +185,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path, run, header):
 def test_quotes_and_separators_inside_values_come_through(tmp_path, run):
     import csv
 
-    notes = ['a,b', 'say "hi"', "two\nlines", "x;y", " spaces ", "c\rd", "\u2028", "'", "a\tb", "#"]
+    notes = ["a,b", 'say "hi"', "two\nlines", "x;y", " spaces ", "c\rd", "\u2028", "'", "a\tb", "#"]
     table, out = tmp_path / "t.csv", tmp_path / "o.csv"
     with table.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

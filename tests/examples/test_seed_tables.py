@@ -88,9 +88,7 @@ def test_the_printed_labels_stand_above_their_values(labels):
 
 def test_homogeneity_the_second_class_has_one_disease_only():
     release = with_labels(patients(), CELL_LEVEL, QUASI)
-    found = shoal.verify(
-        release, hospital(), privacy=[shoal.KAnonymity(3), shoal.LDiversity(2)]
-    )
+    found = shoal.verify(release, hospital(), privacy=[shoal.KAnonymity(3), shoal.LDiversity(2)])
     assert not found.holds
     assert [result.holds for result in found.privacy] == [True, False]
     assert found.violating_records == 3

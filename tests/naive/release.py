@@ -147,9 +147,7 @@ class Space:
             return Fraction(1)
         root = next(label for label, above in self.parents.items() if above is None)
         meet = hierarchy.lca(self.parents, [labels[i], labels[j]])
-        return Fraction(
-            hierarchy.height(self.parents, meet), hierarchy.height(self.parents, root)
-        )
+        return Fraction(hierarchy.height(self.parents, meet), hierarchy.height(self.parents, root))
 
 
 def _post_order(parents):
@@ -190,9 +188,7 @@ def _intervals(label, read_one):
     pairs = [(label, label)]
     if label.startswith("[") and label.endswith("]"):
         parts = label[1:-1].split(", ")
-        pairs += [
-            (", ".join(parts[:cut]), ", ".join(parts[cut:])) for cut in range(1, len(parts))
-        ]
+        pairs += [(", ".join(parts[:cut]), ", ".join(parts[cut:])) for cut in range(1, len(parts))]
     for low, high in pairs:
         try:
             yield read_one(low), read_one(high)

@@ -12,7 +12,9 @@ from shoal.core.schema import Kind, Role
 
 
 def verify(
-    table: opt.Input,
+    source: opt.Input,
+    table: opt.Table = None,
+    query: opt.Query = None,
     schema: opt.SchemaFile = None,
     qi: opt.Quasi = None,
     sensitive: opt.Sensitive = None,
@@ -44,7 +46,9 @@ def verify(
         hierarchies=hierarchies,
         missing=missing,
     )
-    result = api.verify(table, opt.with_promise(read, flags), separator=sep)
+    result = api.verify(
+        opt.input_of(source, table, query), opt.with_promise(read, flags), separator=sep
+    )
     if json:
         print(as_json(result.to_document()))
     elif not quiet:
@@ -55,6 +59,8 @@ def verify(
 def metrics(
     original: opt.Input,
     release: Annotated[str, typer.Argument(metavar="RELEASE", help="What was made of it.")],
+    table: opt.Table = None,
+    query: opt.Query = None,
     schema: opt.SchemaFile = None,
     qi: opt.Quasi = None,
     sensitive: opt.Sensitive = None,
@@ -77,6 +83,6 @@ def metrics(
         hierarchies=hierarchies,
         missing=missing,
     )
-    document = api.metrics(original, release, read, separator=sep)
+    document = api.metrics(opt.input_of(original, table, query), release, read, separator=sep)
     print(as_json(document) if json else measures(document))
     return 0

@@ -13,7 +13,16 @@ from shoal.core.flags import PromiseFlags, schema_from_flags
 from shoal.core.schema import Kind, Role, Schema
 
 Input = Annotated[
-    str, typer.Argument(metavar="INPUT", help="Table: .csv .csv.gz .parquet .jsonl .arrow")
+    str,
+    typer.Argument(
+        metavar="INPUT", help="Table: .csv .csv.gz .parquet .jsonl .arrow, or a database URI"
+    ),
+]
+Table = Annotated[
+    str | None, typer.Option("--table", metavar="NAME", help="INPUT is a database URI: its table.")
+]
+Query = Annotated[
+    str | None, typer.Option("--query", metavar="SQL", help="INPUT is a database URI: a query.")
 ]
 SchemaFile = Annotated[
     str | None, typer.Option("--schema", metavar="FILE", help="Schema (YAML or JSON).")
@@ -51,6 +60,19 @@ Alpha = Annotated[float | None, typer.Option(help="With -k: (alpha,k)-anonymity.
 Sep = Annotated[str | None, typer.Option("--sep", metavar="C", help="Separator of CSV files.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+
+
+def input_of(address: str, table: str | None, query: str | None) -> object:
+    """Return what INPUT stands for: a file, or a table in a database."""
+    if "://" not in address:
+        if table or query:
+            raise SchemaError(
+                where="options", faults=["--table and --query go with a database URI as INPUT"]
+            )
+        return address
+    from shoal.api import Database
+
+    return Database(uri=address, table=table, query=query)
 
 
 def names(text: str | None) -> list[str]:

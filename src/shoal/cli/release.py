@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -29,9 +30,11 @@ Threads = Annotated[int | None, typer.Option(metavar="N", help="Threads (default
 
 
 def anonymize(
-    table: opt.Input,
+    source: opt.Input,
     out: Annotated[str | None, typer.Option(metavar="FILE", help="The release.")] = None,
     report: Annotated[str | None, typer.Option(metavar="FILE", help="Report (HTML).")] = None,
+    table: opt.Table = None,
+    query: opt.Query = None,
     schema: opt.SchemaFile = None,
     qi: opt.Quasi = None,
     sensitive: opt.Sensitive = None,
@@ -71,6 +74,7 @@ def anonymize(
     quiet: opt.Quiet = False,
 ) -> int:
     """Turn a table into a verified release."""
+    _limit_threads(threads)
     from shoal import api
     from shoal.cli.render import as_json, summary
 
@@ -87,13 +91,13 @@ def anonymize(
     goal = opt.out_path(out, command="anonymize")
     with stages(quiet=quiet or json) as progress:
         release = api.anonymize(
-            table,
+            opt.input_of(source, table, query),
             chosen,
             out=goal,
             options=_options(method, sep, seed, threads, progress, suppressed, keep_order),
         )
     if report is not None:
-        api.write_report(release.report, report, inputs=(table, goal))
+        api.write_report(release.report, report, inputs=(source, goal))
     if json:
         print(as_json(release.report.to_document()))
     elif not quiet:
@@ -102,8 +106,10 @@ def anonymize(
 
 
 def learn(
-    table: opt.Input,
+    source: opt.Input,
     model: Annotated[str, typer.Option(metavar="FILE", help="Where to write the model.")],
+    table: opt.Table = None,
+    query: opt.Query = None,
     schema: opt.SchemaFile = None,
     qi: opt.Quasi = None,
     sensitive: opt.Sensitive = None,
@@ -133,6 +139,7 @@ def learn(
     quiet: opt.Quiet = False,
 ) -> int:
     """Learn a recoding and write it as a model (JSON)."""
+    _limit_threads(threads)
     from shoal import api
     from shoal.cli.render import as_json, summary
 
@@ -148,15 +155,26 @@ def learn(
     chosen = _with_choices(opt.with_promise(read, flags), suppression_limit, utility, target)
     with stages(quiet=quiet or json) as progress:
         learned, report = api.learn_with_report(
-            table, chosen, options=_options(method, sep, seed, threads, progress)
+            opt.input_of(source, table, query),
+            chosen,
+            options=_options(method, sep, seed, threads, progress),
         )
-    api.write_model(learned, model, inputs=(table,))
+    api.write_model(learned, model, inputs=(source,))
     if json:
         print(as_json(report.to_document()))
     elif not quiet:
         print(summary(report, out=None))
         print(f"  model       {model}")
     return 0
+
+
+def _limit_threads(threads: int | None) -> None:
+    """Tell Polars before it starts how many threads it may use."""
+    if threads is None:
+        return
+    if threads < 1:
+        raise SchemaError(where="--threads", faults=["must be at least 1"])
+    os.environ["POLARS_MAX_THREADS"] = str(threads)
 
 
 def _with_choices(

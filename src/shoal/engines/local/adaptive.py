@@ -124,9 +124,7 @@ def apply(
     carried = opened.carry_out(opened.choices.plan(schema, k=k, xk=threshold), seed=seed)
     released, false_rows = opened.release(carried, seed=seed)
     blank = opened.choices.techniques.sensitive_suppression
-    verified = verify_release(
-        released, opened.schema, k, diversity=opened.diversity, blanked=blank
-    )
+    verified = verify_release(released, opened.schema, k, diversity=opened.diversity, blanked=blank)
     if not all(result.holds for result in verified):
         wrong = sum(result.violating_records for result in verified)
         raise UnsafeReleaseError(
@@ -186,9 +184,7 @@ class _Opened:
     counted: Frequencies
 
     @classmethod
-    def read(
-        cls, table: Any, schema: Schema, choices: Choices, separator: str | None
-    ) -> _Opened:
+    def read(cls, table: Any, schema: Schema, choices: Choices, separator: str | None) -> _Opened:
         diversity = asked_diversity(schema, choices)
         source = open_source(table, separator=separator)
         fitted = replace(schema, privacy=()).fit(source.columns, where=source.where)

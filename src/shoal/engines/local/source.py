@@ -12,6 +12,7 @@ import polars as pl
 from shoal.core.documents import reason
 from shoal.core.errors import InputError
 from shoal.engines.local.csv_check import CsvShape, check_csv
+from shoal.engines.local.database import Database
 
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather")
 
@@ -96,6 +97,10 @@ def open_source(table: Any, *, separator: str | None = None) -> Source:
     """
     if isinstance(table, (str, Path)):
         return _open_path(Path(table), separator=separator)
+    if isinstance(table, Database):
+        frame = table.read()
+        columns = tuple(frame.columns)
+        return Source(where=table.where, columns=columns, format="frame", frame=frame.lazy())
     lazy = to_lazy(table)
     return Source(
         where="table", columns=tuple(lazy.collect_schema().names()), format="frame", frame=lazy

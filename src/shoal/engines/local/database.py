@@ -1,0 +1,64 @@
+"""Tables in a database: read through ADBC, whole, into a frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from shoal.core.errors import InputError, MissingExtraError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """A table, or the result of a query, in a database.
+
+    Example:
+        >>> Database(uri="sqlite:///ward.db", table="stays").statement()
+        'SELECT * FROM "stays"'
+    """
+
+    uri: str
+    table: str | None = None
+    query: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.table is None) == (self.query is None):
+            raise InputError(
+                where=self.where, problem="name what to read: either --table NAME or --query SQL"
+            )
+
+    @property
+    def where(self) -> str:
+        """Return the address without what could be a password in it."""
+        scheme, _, rest = self.uri.partition("://")
+        return f"{scheme}://{rest.rpartition('@')[2]}"
+
+    def statement(self) -> str:
+        """Return the SQL to run; a table's name is quoted, its schema apart by a dot."""
+        if self.query is not None:
+            return self.query
+        parts = str(self.table).split(".")
+        return "SELECT * FROM " + ".".join('"' + part.replace('"', '""') + '"' for part in parts)
+
+    def read(self) -> pl.DataFrame:
+        """Run the statement.
+
+        Raises:
+            MissingExtraError: the driver is not installed.
+            InputError: the database refused; its own words stay inside, they may quote data.
+        """
+        driver = self.uri.partition("://")[0].partition("+")[0]
+        try:
+            return pl.read_database_uri(self.statement(), self.uri, engine="adbc")
+        except ImportError:
+            raise MissingExtraError(
+                feature="reading from a database",
+                package=f"adbc-driver-{'postgresql' if driver.startswith('postgres') else driver}",
+                extra="shoal[db]",
+            ) from None
+        except Exception as error:
+            raise InputError(
+                where=self.where,
+                problem=f"no table came back ({type(error).__name__}); check address and name",
+            ) from None
