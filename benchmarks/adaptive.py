@@ -171,7 +171,7 @@ def rows(*, hard: bool = True) -> list[dict[str, Any]]:
     return found
 
 
-def speed(records: int = 1_000_000) -> list[dict[str, Any]]:
+def speed(records: int = 1_000_000, *, repeats: int = 3) -> list[dict[str, Any]]:
     """Return the CPU and wall seconds for a bootstrapped Adult table, and of a yardstick."""
     frame = adult()
     index = np.random.default_rng(3).integers(0, frame.height, records)
@@ -198,7 +198,7 @@ def speed(records: int = 1_000_000) -> list[dict[str, Any]]:
     found = []
     for name, job in jobs.items():
         times = []
-        for _ in range(3):
+        for _ in range(repeats):
             cpu, wall = time.process_time(), time.perf_counter()
             job()
             times.append((time.process_time() - cpu, time.perf_counter() - wall))

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
+import subprocess
+import sys
+import time
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
@@ -77,6 +81,31 @@ def call(*argv):
     finally:
         signal.signal(signal.SIGTERM, before)
     return Answer(code, out.getvalue(), err.getvalue())
+
+
+def peak_memory(process):
+    """Wait for a process; return the most memory of its own that it was seen to hold, in bytes.
+
+    Pages of a mapped file are not counted: the system takes them back when it needs them.
+    """
+    peak = 0
+    while process.poll() is None:
+        try:
+            status = Path(f"/proc/{process.pid}/status").read_text()
+        except OSError:
+            pytest.skip("this system does not tell how much memory a process holds")
+        found = re.search(r"RssAnon:\s+(\d+) kB", status)
+        peak = max(peak, int(found[1]) * 1024 if found else 0)
+        time.sleep(0.02)
+    return peak
+
+
+def start(*argv, **more):
+    """Start the command line in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **more.pop("env", {})}
+    command = [sys.executable, *more.pop("python", ("-m", "shoal")), *map(str, argv)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, env=environment, **{**pipes, **more})
 
 
 @pytest.fixture(scope="session")

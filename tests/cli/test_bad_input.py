@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import random
 import re
 import resource
 import signal
-import subprocess
-import sys
 import time
 
 import polars as pl
 import pytest
 
-from tests.conftest import ROOT, Answer, call
+from tests.conftest import Answer, call, peak_memory, start
 
 # Every cell below is a word or a number that no message of ours would use by itself.
 GOOD = "age,zip,dx\n741,Zqaa,Zqflu\n742,Zqaa,Zqhiv\n743,Zqbb,Zqflu\n744,Zqbb,Zqhiv\n"
@@ -387,14 +384,6 @@ def test_a_hostile_yaml_schema(tmp_path, text):
 # What only another process can show: limits, signals, memory.
 
 
-def shoal(*argv, **more):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    return subprocess.Popen(
-        [sys.executable, "-m", "shoal", *map(str, argv)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, **more,
-    )  # fmt: skip
-
-
 LARGE_FLAGS = ("anonymize", "--qi", "age,zip", "--sensitive", "dx", "-k", "5", "--quiet")
 
 
@@ -406,7 +395,7 @@ def large(tmp_path_factory):
     place = tmp_path_factory.mktemp("large") / "large.csv"
     place.write_text("age,zip,dx\n" + ("\n".join(lines) + "\n") * 5)
     # Once without a limit: compiled kernels are files too, and are not what is tested here.
-    process = shoal(*LARGE_FLAGS, place, "--out", place.with_name("o.csv"))
+    process = start(*LARGE_FLAGS, place, "--out", place.with_name("o.csv"))
     assert process.wait(120) == 0, process.stderr.read()
     return place
 
@@ -416,7 +405,7 @@ def test_a_full_disk(tmp_path, large, ending):
     out = tmp_path / f"o.{ending}"
     out.write_text("the old file")
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))  # noqa: E731
-    process = shoal(*LARGE_FLAGS, large, "--out", out, preexec_fn=limit)
+    process = start(*LARGE_FLAGS, large, "--out", out, preexec_fn=limit)
     said, complaint = process.communicate(timeout=60)
     answer = Answer(process.returncode, said, complaint)
     assert_refusal(answer, f"o.{ending}")
@@ -429,7 +418,7 @@ def test_a_full_disk(tmp_path, large, ending):
 def test_an_interrupted_write_leaves_the_old_file_or_the_new_one(tmp_path, large, name):
     whole = tmp_path / "whole.csv"
     began = time.perf_counter()
-    process = shoal(*LARGE_FLAGS, large, "--out", whole)
+    process = start(*LARGE_FLAGS, large, "--out", whole)
     assert process.wait(60) == 0, process.stderr.read()
     length = time.perf_counter() - began
     new = whole.read_bytes()
@@ -439,7 +428,7 @@ def test_an_interrupted_write_leaves_the_old_file_or_the_new_one(tmp_path, large
     out = folder / "o.csv"
     for moment in (rng.uniform(0.25, 1.02) for _ in range(3)):
         out.write_bytes(b"the old file")
-        process = shoal(*LARGE_FLAGS, large, "--out", out)
+        process = start(*LARGE_FLAGS, large, "--out", out)
         time.sleep(moment * length)
         process.send_signal(name)
         said, complaint = process.communicate(timeout=60)
@@ -469,18 +458,18 @@ def test_a_gigabyte_of_one_class(tmp_path):
     records = (table.stat().st_size - 18) // len(line)
     assert table.stat().st_size >= 2**30 - 2**20
     try:
-        process = shoal(
+        said = (tmp_path / "said").open("w+")
+        process = start(
             "anonymize", table, "--qi", "age,place", "--neutral", "note", "--sensitive", "dx",
-            "-k", 5, "--out", out, "--json",
+            "-k", 5, "--out", out, "--json", stdout=said,
         )  # fmt: skip
-        said = process.stdout.read()
-        complaint = process.stderr.read()
-        _, status, used = os.wait4(process.pid, 0)
-        assert os.waitstatus_to_exitcode(status) == 0, complaint
-        process.returncode = 0
-        assert json.loads(said)["released"] == records
-        assert json.loads(said)["classes"] == 1
-        assert used.ru_maxrss * 1024 < 1.5 * 2**30, "memory must follow the distinct tuples"
+        peak = peak_memory(process)
+        assert process.returncode == 0, process.stderr.read()
+        said.seek(0)
+        document = json.load(said)
+        assert document["released"] == records
+        assert document["classes"] == 1
+        assert peak < 1.5 * 2**30, f"{peak / 2**20:.0f} MiB for one distinct tuple"
         assert out.stat().st_size == table.stat().st_size
     finally:
         table.unlink()

@@ -7,7 +7,7 @@ the array groups; the loops stand in the modules that use them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 # For loops that only compiled code calls: without the two wrappers that would let
 # Python or C call them, compiling takes a third less time.
-inner = njit(
+inner: Any = njit(  # type: ignore[call-overload]
     cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
 )
 

@@ -34,7 +34,7 @@ class Space(NamedTuple):
     """The columns as tables of losses, one after another in `flat`.
 
     `column` has one row a column: KIND, SIZE, START in `flat`, MISSING (1: code 0 of a line
-    is the missing value) and FULL (the loss of the whole column). A short column (TABLE)
+    is the missing value), FULL (the loss of the whole column) and BRANCHES (1: a tree). A short column (TABLE)
     owns size × size entries, entry (low, high) being the loss of that run of codes. A long
     LINE owns its scaled positions, a long TREE a sparse table of the heights at which
     neighbours meet (first row: the values' own heights), so that any run costs two look-ups.
@@ -46,4 +46,4 @@ class Space(NamedTuple):
     log: NDArray[np.int64]  # floor of the binary logarithm, for 0 … longest column
 
 
-KIND, SIZE, START, MISSING, FULL = range(5)
+KIND, SIZE, START, MISSING, FULL, BRANCHES = range(6)

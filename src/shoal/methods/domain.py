@@ -78,7 +78,7 @@ class Domain:
             node = self.tree.lca((int(self.position[low]), int(self.position[high])))
             return self.tree.labels[node]
         if low == 0 and self.has_missing:
-            return ROOT
+            return self.root
         return f"[{self.labels[low]}, {self.labels[high]}]"
 
     def ladder_label(self, node: int) -> str | None:
@@ -91,7 +91,8 @@ class Domain:
     @property
     def root(self) -> str:
         """Return the label that covers every value."""
-        return ROOT if self.tree is None else self.tree.labels[self.tree.root]
+        tree = self.tree or self.ladder
+        return ROOT if tree is None else tree.labels[tree.root]
 
 
 def line_domain(

@@ -20,7 +20,7 @@ from shoal.methods.infer.patterns import EMBEDDED
 from shoal.methods.infer.presets import OLDEST, SMALL_ZIPS, Preset, Rule, Step, apply_preset
 from shoal.methods.infer.propose import schema_document, schema_text
 from shoal.methods.infer.roles import Verdict, decide, hipaa_text
-from shoal.methods.infer.sets import SetSearch, find_sets
+from shoal.methods.infer.sets import ColumnSet, SetSearch, find_sets, with_single_columns
 
 MAX_SIZE = 5
 THRESHOLD = 1.0
@@ -119,6 +119,16 @@ class Inference:
         guesses = [c.name for c in self.columns if self.verdicts[c.name].confidence < 0.5]
         if guesses:
             lines.append(f"no sign says what these are, decide yourself: {_listed(guesses)}")
+        alone = {s.columns[0] for s in self.search.sets if len(s.columns) == 1}
+        fine = [
+            c.name
+            for i, c in enumerate(self.columns)
+            if i in alone and self.verdicts[c.name].role in (Role.SENSITIVE, Role.NEUTRAL)
+        ]
+        if fine:
+            lines.append(
+                f"kept as they are, yet each nearly identifies alone, round them: {_listed(fine)}"
+            )
         if not self.search.complete:
             lines.append(
                 f"sets were judged up to {self.search.size} columns, then time or memory ran out"
@@ -154,10 +164,18 @@ def infer(
     if not columns or not columns[0].records:
         raise InputError(where=source.where, problem="the table has a header but no record")
     verdicts = {column.name: decide(column) for column in columns}
-    codes, counts = _distinct_rows(source, lazy, source.columns)
+    # A column that identifies alone is a set already, and would make every row distinct.
+    singles = [
+        ColumnSet(columns=(i,), residual_entropy=left, distinction=share, separation=apart)
+        for i, (left, share, apart) in enumerate(column.alone for column in columns)
+        if left < threshold or left == 0
+    ]
+    rest = [i for i in range(len(columns)) if not any(s.columns == (i,) for s in singles)]
+    codes, counts = _distinct_rows(source, lazy, [columns[i].name for i in rest])
     search = find_sets(
         codes, counts, max_size=max_size, threshold=threshold, seconds=seconds, threads=threads
     )
+    search = with_single_columns(search, rest, singles)
     return Inference(
         where=source.where,
         records=columns[0].records,
@@ -204,7 +222,18 @@ def column_facts(source: Source, lazy: pl.LazyFrame, name: str) -> ColumnFacts:
         widths=lengths.n_unique() if values.len() else 0,
         embedded=_embedded(values) if form == "text" else {},
         marks=tuple(sorted(marks)),
+        alone=_alone(texts[_ROWS].to_numpy().astype(np.int64)),
     )
+
+
+def _alone(sizes: NDArray[np.int64]) -> tuple[float, float, float]:
+    """Return residual entropy, distinction and separation from the size of each class."""
+    n = int(sizes.sum())
+    if not n:
+        return 0.0, 1.0, 1.0
+    left = float((sizes * np.log2(sizes)).sum()) / n
+    together = float((sizes.astype(np.float64) ** 2).sum()) - n
+    return left, len(sizes) / n, 1 - together / (float(n) * (n - 1)) if n > 1 else 1.0
 
 
 def _number(value: Any) -> int:
@@ -252,6 +281,8 @@ def _distinct_rows(
     source: Source, lazy: pl.LazyFrame, columns: Sequence[str]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the distinct rows as codes, and how often each one occurs."""
+    if not columns:
+        return np.zeros((0, 0), dtype=np.int32), np.zeros(0, dtype=np.int64)
     grouped = source.collect(lazy.group_by(columns).agg(pl.len().alias(_ROWS)))
     codes = np.empty((grouped.height, len(columns)), dtype=np.int32)
     for i, name in enumerate(columns):

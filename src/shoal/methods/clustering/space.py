@@ -38,11 +38,11 @@ def space_of(domains: Sequence[Domain], *, short: int = SHORT) -> Space:
     longest = max((len(domain) for domain in domains), default=0)
     starts = np.cumsum([0, *(part.size for part in parts)])
     facts = [
-        (kind, len(domain), start, domain.has_missing and domain.tree is None, round(unit))
-        for kind, domain, start, unit in zip(kinds, domains, starts[:-1], units, strict=True)
+        (kind, len(d), start, d.has_missing and d.tree is None, round(unit), d.tree is not None)
+        for kind, d, start, unit in zip(kinds, domains, starts[:-1], units, strict=True)
     ]
     return Space(
-        column=np.array(facts, dtype=np.int64).reshape(-1, 5),
+        column=np.array(facts, dtype=np.int64).reshape(-1, 6),
         flat=np.concatenate([np.zeros(0, dtype=np.int32), *(part.ravel() for part in parts)]),
         log=np.frexp(np.arange(longest + 1))[1].astype(np.int64) - 1,
     )

@@ -29,6 +29,8 @@ class ColumnFacts:
         widths: number of different text lengths.
         embedded: how many distinct values hide an e-mail address, phone number … inside.
         marks: the marks for missing values that occur.
+        alone: how well the column tells records apart by itself, a missing value being a
+            value: residual entropy in bits, distinction and separation.
     """
 
     name: str
@@ -46,6 +48,7 @@ class ColumnFacts:
     widths: int = 0
     embedded: Mapping[str, int] = field(default_factory=dict)
     marks: tuple[str, ...] = ()
+    alone: tuple[float, float, float] = (0.0, 1.0, 1.0)
 
     @property
     def present(self) -> int:

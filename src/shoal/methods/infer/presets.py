@@ -108,7 +108,9 @@ def apply_preset(
         "check for newer data.",
         f"birth years are judged by the age on {day.isoformat()}.",
     )
-    return Preset(name=name, rules=rules, as_of=day, schema={**document, **changed}, notices=notices)
+    return Preset(
+        name=name, rules=rules, as_of=day, schema={**document, **changed}, notices=notices
+    )
 
 
 def _rule(column: ColumnFacts, verdict: Verdict) -> Rule:

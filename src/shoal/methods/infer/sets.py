@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import comb
 
 import numpy as np
@@ -28,6 +28,7 @@ MOST_SETS = 20_000_000
 """Subsets of one size that are kept in memory; a larger level ends the search."""
 
 _BLOCK = 256
+_MOST_CELLS = 30_000_000  # with more rows times columns, one thread: each holds its own copy
 _SLACK = 1e-9  # sums of logarithms are rounded: a bound this close to the goal is no proof
 
 
@@ -234,10 +235,10 @@ def find_sets(
         names=order.astype(np.int64),
         threshold=threshold,
         deadline=np.inf if seconds is None else time.monotonic() + seconds,
-        threads=threads or os.cpu_count() or 1,
+        threads=1 if codes.size > _MOST_CELLS else threads or os.cpu_count() or 1,
     )
     size = search.run(max_size)
-    ordered = sorted(search.found, key=lambda s: (len(s.columns), s.residual_entropy, s.columns))
+    ordered = sorted(search.found, key=_rank)
     return SetSearch(
         sets=tuple(ordered),
         complete=size >= min(max_size, codes.shape[1]),
@@ -245,6 +246,28 @@ def find_sets(
         counted=search.counted,
         spared=search.spared,
     )
+
+
+def with_single_columns(
+    search: SetSearch, columns: Sequence[int], singles: Sequence[ColumnSet]
+) -> SetSearch:
+    """Return a search over some columns as one over all, where the others are sets by themselves.
+
+    Args:
+        search: its sets name positions in `columns`.
+        columns: the columns that were searched.
+        singles: the columns that identify alone, and so were not searched.
+    """
+    found = [replace(each, columns=tuple(columns[i] for i in each.columns)) for each in search.sets]
+    return replace(
+        search,
+        sets=tuple(sorted([*singles, *found], key=_rank)),
+        counted=search.counted + len(singles),
+    )
+
+
+def _rank(found: ColumnSet) -> tuple[int, float, tuple[int, ...]]:
+    return len(found.columns), found.residual_entropy, found.columns
 
 
 def _binomial(columns: int, size: int) -> NDArray[np.int64]:

@@ -1,10 +1,10 @@
 """Lattices too large for a bound per node: boxes of nodes, the most promising first.
 
-A box holds all nodes between its lowest and its highest one. Counting one node of
-it cuts the box into smaller ones, so the lattice is never built, and the lowest
-bound of the boxes left is a bound for the whole: when it reaches the best loss,
-the solution is proven; when the search has to stop before, it says how far off
-the best node may be.
+A box holds all nodes between its lowest and its highest one. Ruling out its lowest
+node cuts the box into smaller ones that leave out everything ruled out with it, so
+the lattice is never built, and the lowest bound of the boxes left is a bound for
+the whole: when it reaches the best loss, the solution is proven; when the search has
+to stop before, it says how far off the best node may be.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.methods.lattice.board import Findings, Search
-from shoal.methods.lattice.measures import Floats, Tally
+from shoal.methods.lattice.measures import Floats, Measure, Tally
 from shoal.methods.lattice.space import Node
 
 
@@ -28,7 +29,48 @@ class Box(NamedTuple):
     number: int  # among equals, the box that was made first
     low: Node
     high: Node
-    scores: Floats  # float64[columns, levels]: no node of the box scores less per column
+
+
+class Veto:
+    """Nodes that were counted, and what each says about everything below it."""
+
+    def __init__(self, measure: Measure, *, budget: int) -> None:
+        self._measure, self._budget = measure, budget
+        columns, levels = measure.floors().shape
+        self._columns = np.arange(columns)
+        self._used = 0
+        self._nodes: NDArray[np.int16] = np.zeros((256, columns), dtype=np.int16)
+        self._scores: Floats = np.zeros((256, columns, levels))
+
+    def learn(self, tally: Tally) -> None:
+        """Take in a tally."""
+        finer = math.inf if tally.least > self._budget else self._measure.finer(tally)
+        if isinstance(finer, float) and finer == -math.inf:
+            return
+        if self._used == len(self._nodes):
+            self._nodes = np.concatenate((self._nodes, np.zeros_like(self._nodes)))
+            self._scores = np.concatenate((self._scores, np.zeros_like(self._scores)))
+        self._nodes[self._used] = tally.node
+        if isinstance(finer, float):  # one number for the node, not one a column
+            self._scores[self._used] = 0.0
+            self._scores[self._used, 0] = finer
+        else:
+            self._scores[self._used] = finer
+        self._used += 1
+
+    def rules_out(self, low: Node, best: float) -> Node | None:
+        """Return a node for which everything from `low` up to it is ruled out, if one is known."""
+        nodes = self._nodes[: self._used]
+        above = np.flatnonzero((nodes >= np.array(low, dtype=np.int16)).all(axis=1))
+        if not above.size:
+            return None
+        parts = self._scores[above][:, self._columns, low]
+        scores = parts.max(axis=1) if self._measure.takes_max else parts.sum(axis=1)
+        found = above[scores >= best]
+        if not found.size:
+            return None
+        highest = found[int(nodes[found].sum(axis=1).argmax())]
+        return tuple(nodes[highest].tolist())
 
 
 def best_first(findings: Findings) -> Search:
@@ -40,88 +82,82 @@ def best_first(findings: Findings) -> Search:
     """
     lattice, measure = findings.lattice, findings.measure
     floors = measure.floors()
-    whole = Box(-math.inf, 0, lattice.bottom, lattice.top, floors)
-    heap = [whole]
+    veto = Veto(measure, budget=findings.budget)
+    heap = [Box(_join(measure, floors, lattice.bottom), 0, lattice.bottom, lattice.top)]
     made = 0
-    known: dict[Node, Tally] = {}
-    climbed = math.inf
     while heap:
         box = heapq.heappop(heap)
         findings.bound = min(max(box.bound, findings.bound), findings.best)
         if box.bound >= findings.best:
             break
-        pivot = _halfway(box)
-        if pivot not in known:
-            known[pivot] = (yield (pivot,))[0]
-        tally = known.pop(pivot)  # boxes do not overlap: no pivot comes twice
-        if findings.best < climbed:
-            yield from _improve(findings, known)
-            climbed = findings.best
-        for low, high, scores in _cut(box, tally, findings=findings):
-            bound = max(_join(findings, scores, low), box.bound)
+        pivot = veto.rules_out(box.low, findings.best)
+        if pivot is None:
+            yield from _probe(box, floors, findings=findings, veto=veto)
+            pivot = veto.rules_out(box.low, findings.best) or box.low
+        for low, high in _not_below(box, pivot):
+            bound = max(_join(measure, floors, low), box.bound)
             if bound < findings.best:
                 made += 1
-                heapq.heappush(heap, Box(bound, made, low, high, scores))
+                heapq.heappush(heap, Box(bound, made, low, high))
     findings.proven = True
     findings.bound = findings.best
 
 
-def _join(findings: Findings, scores: Floats, node: Node) -> float:
-    parts = scores[np.arange(len(node)), node].tolist()
-    return float(max(parts) if findings.measure.takes_max else sum(parts))
+def _join(measure: Measure, scores: Floats, node: Node) -> float:
+    parts = [row[level] for row, level in zip(scores.tolist(), node, strict=True)]
+    return float(max(parts) if measure.takes_max else sum(parts))
 
 
-def _halfway(box: Box) -> Node:
-    """Return the node half-way up the cheapest path from the lowest to the highest node."""
+def _probe(box: Box, floors: Floats, *, findings: Findings, veto: Veto) -> Search:
+    """Look on the cheapest path through a box for the highest node that rules out the lowest.
+
+    When this ends, the lowest node is ruled out or counted.
+    """
+    path = _path(box, floors)
+    low, high = 0, len(path) - 1
+    while low <= high:
+        middle = (low + high) // 2
+        best = findings.best
+        if path[middle] not in findings.counted:
+            veto.learn((yield (path[middle],))[0])
+            if findings.best < best:
+                yield from _improve(findings, veto)
+        if veto.rules_out(box.low, findings.best) is None:
+            high = middle - 1
+        else:
+            low = middle + 1
+
+
+def _path(box: Box, floors: Floats) -> list[Node]:
+    """Return the way from the lowest to the highest node, the cheapest step first."""
+    rows = floors.tolist()
     node = list(box.low)
-    rows = box.scores.tolist()
+    path = [box.low]
     steps = [
         (rows[j][level + 1] - rows[j][level], j)
         for j, level in enumerate(node)
         if level < box.high[j]
     ]
     heapq.heapify(steps)
-    for _ in range(sum(box.high) // 2 - sum(box.low) // 2):
-        if not steps:
-            break
+    while steps:
         _, j = heapq.heappop(steps)
         node[j] += 1
+        path.append(tuple(node))
         if node[j] < box.high[j]:
             heapq.heappush(steps, (rows[j][node[j] + 1] - rows[j][node[j]], j))
-    return tuple(node)
+    return path
 
 
-def _cut(
-    box: Box, tally: Tally, *, findings: Findings
-) -> Iterator[tuple[Node, Node, Floats]]:
-    """Yield boxes that hold together every node of `box` that may still be a solution."""
-    node = tally.node
-    if tally.least > findings.budget:  # everything at or below the node is out
-        yield from _not_below(box, node)
-        return
-    # Boxes below the node know what it must suppress; above it, what it generalizes counts.
-    finer = findings.measure.finer(tally)
-    below = finer if isinstance(finer, np.ndarray) else box.scores
-    if isinstance(finer, float) and finer >= findings.best:
-        yield from _not_below(box, node)
-        return
-    for j, level in enumerate(node):
-        if level > box.low[j]:
-            high = (*node[:j], level - 1, *node[j + 1 :])
-            low = (*node[:j], *box.low[j:])
-            yield low, high, np.maximum(below, box.scores)
-    yield from _not_below(box, node)
-
-
-def _not_below(box: Box, node: Node) -> Iterator[tuple[Node, Node, Floats]]:
-    for j, level in enumerate(node):
+def _not_below(box: Box, node: Node) -> Iterator[tuple[Node, Node]]:
+    """Yield boxes that hold together every node of `box` but those at or below `node`."""
+    edge = tuple(min(a, b) for a, b in zip(node, box.high, strict=True))
+    for j, level in enumerate(edge):
         if level < box.high[j]:
             low = (*box.low[:j], level + 1, *box.low[j + 1 :])
-            high = (*node[:j], *box.high[j:])
-            yield low, high, box.scores
+            yield low, (*edge[:j], *box.high[j:])
 
 
-def _improve(findings: Findings, known: dict[Node, Tally]) -> Search:
+def _improve(findings: Findings, veto: Veto) -> Search:
     """Walk from the best solution to better neighbours until there is none."""
     while True:
         here = findings.ranked()[0]
@@ -129,6 +165,7 @@ def _improve(findings: Findings, known: dict[Node, Tally]) -> Search:
         fresh = tuple(node for node in around if node not in findings.counted)
         if not fresh:
             return
-        known.update(zip(fresh, (yield fresh), strict=True))
+        for tally in (yield fresh):
+            veto.learn(tally)
         if findings.best >= here.score:
             return
