@@ -27,8 +27,10 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"core", "kernels", "methods", "measures", "engines"},
         {"numpy", "polars"},
     ),
+    "xk": ({"core", "methods", "engines"}, set()),
     "api": (
-        {"core", "kernels", "methods", "measures", "engines", "samples", "dp", "edge", "pipeline"},
+        {"core", "kernels", "methods", "measures", "engines", "samples", "dp", "edge", "pipeline",
+         "xk"},
         {"numpy", "polars"},
     ),
     "cli": ({"core", "api"}, {"typer", "rich"}),

@@ -35,11 +35,14 @@ from shoal.engines.local.verify import verify_source
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
 from shoal.methods import registry
 from shoal.pipeline import Job, Options, judge_recoding, promise_of
+from shoal.xk import Choices, Techniques, recommend, release_xk
 
 __all__ = [
+    "Choices",
     "Database",
     "Options",
     "Release",
+    "Techniques",
     "anonymize",
     "auto_method",
     "build_hierarchy",
@@ -47,8 +50,11 @@ __all__ = [
     "draw_hierarchy",
     "learn",
     "learn_with_report",
+    "method_list",
     "methods",
     "metrics",
+    "recommend",
+    "release_xk",
     "sample",
     "verify",
     "write_model",
@@ -199,6 +205,15 @@ def _open_release(release: Any, separator: str | None) -> Source:
 def methods() -> tuple[registry.Method, ...]:
     """Return every method there is."""
     return tuple(registry.METHODS.values())
+
+
+def method_list() -> list[dict[str, str]]:
+    """Return name, family and summary of every method, those that add records included."""
+    found = [(m.name, m.family, m.summary) for m in registry.METHODS.values()]
+    return [
+        {"name": name, "family": family, "summary": summary}
+        for name, family, summary in (*found, *registry.OTHERS)
+    ]
 
 
 def auto_method() -> str:

@@ -12,7 +12,6 @@ import time
 
 import polars as pl
 import pytest
-
 from tests.conftest import Answer, call, peak_memory, start
 
 # Every cell below is a word or a number that no message of ours would use by itself.

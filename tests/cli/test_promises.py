@@ -11,6 +11,8 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from tests.conftest import peak_memory, start
+from tests.naive import release as naive
 
 import shoal
 from shoal import api
@@ -19,8 +21,6 @@ from shoal.core.model import RecodingModel
 from shoal.engines.local import recode, source, write
 from shoal.methods import registry
 from shoal.methods.recoding import Recoding
-from tests.conftest import peak_memory, start
-from tests.naive import release as naive
 
 QUASI = ("age", "zip")
 FLAGS = ("--qi", "age,zip", "--numeric", "age", "--categorical", "zip", "--sensitive", "dx",
@@ -255,12 +255,9 @@ def test_a_frame_with_mixed_types_is_refused_without_a_value():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"age": [41, "Zqalice", 43], "zip": ["a", "b", "c"]})
     flags = shoal.Schema.from_document({"columns": {"age": "quasi", "zip": "quasi"}})
-    try:
+    with pytest.raises(ShoalError) as caught:  # a foreign error may quote the data
         shoal.anonymize(frame, flags, privacy=[shoal.KAnonymity(2)])
-    except ShoalError as error:
-        assert "Zqalice" not in str(error)
-    except Exception as error:
-        pytest.fail(f"a foreign {type(error).__name__}; its text may quote the data")
+    assert "Zqalice" not in str(caught.value)
 
 
 @pytest.mark.parametrize("method", METHODS)

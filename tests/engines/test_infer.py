@@ -6,6 +6,8 @@ from datetime import date
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.naive import infer as naive
 
 from shoal.core.documents import parse_yaml
@@ -230,3 +232,15 @@ def test_safe_harbor_on_the_hospital_sample_can_be_anonymized(stays):
     table = preset_frame(source, preset).collect()
     release = api.anonymize(table, schema)
     assert release.report.smallest_class >= 5
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.tuples(*[st.sampled_from(["a", "b", "c", None])] * 4), min_size=2, max_size=30),
+    st.sampled_from([0.4, 1.0, 2.0]),
+)
+def test_sets_of_a_small_table_are_those_of_brute_force(rows, threshold):
+    frame = pl.DataFrame(rows, schema=["w", "x", "y", "z"], orient="row")
+    found = infer(open_source(frame), max_size=4, threshold=threshold)
+    expected = naive.minimal_sets(rows, max_size=4, threshold=threshold)
+    assert sorted(s.columns for s in found.search.sets) == sorted(expected)

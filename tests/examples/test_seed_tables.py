@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import polars as pl
 import pytest
+from tests.naive import release as naive
 
 import shoal
 from shoal import api
 from shoal.core.hierarchy import Hierarchy
-from tests.naive import release as naive
 
 PATIENTS = """ZipCode,Gender,Age,Disease,Expense
 75275,Male,22,Flu,100

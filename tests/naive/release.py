@@ -162,9 +162,15 @@ def _post_order(parents):
 
 
 def covers(label, value, facts):
-    """Say whether a released label stands for an original value."""
+    """Say whether a released label stands for an original value.
+
+    facts: kind, order, parents, and `values`, those of the whole column: where one of them
+    is called *, the label for all of them has more stars.
+    """
     parents = facts.get("parents")
     root = "*" if parents is None else next(x for x, above in parents.items() if above is None)
+    while parents is None and root in facts.get("values", ()):
+        root += "*"
     if label == root:
         return True
     if value.strip() == "":

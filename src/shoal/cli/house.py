@@ -19,19 +19,18 @@ def methods(json: opt.Json = False) -> int:
     from shoal import api
     from shoal.cli.render import as_json
 
-    found = api.methods()
+    rows = api.method_list()
     if json:
-        rows = [{"name": m.name, "family": m.family, "summary": m.summary} for m in found]
         print(as_json({"methods": rows, "auto": api.auto_method()}))
         return 0
-    width = max(len(method.name) for method in found) + 2
+    width = max(len(row["name"]) for row in rows) + 2
     print(f"auto chooses {api.auto_method()}")
     family = ""
-    for method in found:
-        if method.family != family:
-            family = method.family
+    for row in rows:
+        if row["family"] != family:
+            family = row["family"]
             print(f"\n{family}")
-        print(f"  {method.name:<{width}}{method.summary}")
+        print(f"  {row['name']:<{width}}{row['summary']}")
     return 0
 
 

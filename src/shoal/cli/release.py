@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import options as opt
+from shoal.cli import recommend as rec
 from shoal.cli.progress import stages
 from shoal.core.errors import SchemaError
 from shoal.core.flags import PromiseFlags
@@ -67,6 +68,14 @@ def anonymize(
             "--keep-order", help="Keep the input's order of records (it may reveal them)."
         ),
     ] = False,
+    xk: rec.Xk = None,
+    techniques: rec.TechniquesOption = "none",
+    ranking: rec.Ranking = None,
+    generalize: rec.Generalize = None,
+    suppress_cells: rec.SuppressCells = None,
+    level: rec.Level = 1,
+    gradual: rec.Gradual = False,
+    false_records: rec.FalseRecords = None,
     seed: Seed = 0,
     threads: Threads = None,
     sep: opt.Sep = None,
@@ -89,6 +98,24 @@ def anonymize(
     )  # fmt: skip
     chosen = _with_choices(opt.with_promise(read, flags), suppression_limit, utility, target)
     goal = opt.out_path(out, command="anonymize")
+    if method == "xk":
+        choices = rec.choices_of(
+            techniques, "none", None, ranking=ranking, generalize=generalize,
+            suppress_cells=suppress_cells, level=level, gradual=gradual, missing=missing,
+        )  # fmt: skip
+        done = api.release_xk(
+            opt.input_of(source, table, query), chosen, rec.k_of(chosen), out=goal, xk=xk,
+            choices=choices, seed=seed, separator=sep, false_records=false_records,
+        )  # fmt: skip
+        if json:
+            print(as_json(done.to_document()))
+        elif not quiet:
+            print("\n".join(done.outcome.summary()))
+        return 0
+    if xk is not None or techniques != "none" or false_records is not None:
+        raise SchemaError(
+            where="options", faults=["--xk, --techniques and --false-records go with --method xk"]
+        )
     with stages(quiet=quiet or json) as progress:
         release = api.anonymize(
             opt.input_of(source, table, query),

@@ -94,30 +94,36 @@ class Columns:
         lazy = self.table
         if question.conditions:
             lazy = lazy.filter(expression(question.conditions, self.types))
-        value = self._value()
-        columns = [
-            self._group().alias("group"),
-            value.alias("value"),
-            value.is_null().alias("missing"),
-        ]
+        columns = [self._group().alias("group"), self._value().alias("value")]
         if question.entity is not None:
             columns.append(pl.col(question.entity).alias("entity"))
         # with_columns first: a selection of constants alone would be a single row
         lazy = lazy.with_columns(columns).select([column.meta.output_name() for column in columns])
+        lazy = self._filled(lazy)
         if question.entity is not None:
             lazy = _cut(_collect(lazy), question.rows).lazy()
-        return lazy
+        return lazy.with_columns(pl.col("value").is_null().alias("missing"))
 
     def _value(self) -> pl.Expr:
         question = self.question
         if question.column is None:
             return pl.lit(1, dtype=pl.Int64)
         column, kind = pl.col(question.column), self.types[question.column]
-        if not self._is_number:
-            return column.fill_nan(None) if kind.is_float() else column
-        value = as_number(column, kind)
+        return as_number(column, kind) if self._is_number else column
+
+    def _filled(self, lazy: pl.LazyFrame) -> pl.LazyFrame:
+        """Make NaN missing, and put in what the rule for missing cells says.
+
+        A step of its own: an expression that names `value` twice would read
+        the texts of a file as numbers twice.
+        """
+        question = self.question
+        value = pl.col("value")
+        kind = lazy.collect_schema()["value"]
+        if kind.is_float():
+            lazy = lazy.with_columns(value.fill_nan(None))
         if question.missing in ("count", "drop"):
-            return value
+            return lazy
         bounds = question.bounds
         named = {
             "lower": bounds.lower,
@@ -127,7 +133,7 @@ class Columns:
         put = named.get(str(question.missing), question.missing)
         if isinstance(put, float) and not put.is_integer():
             value = value.cast(pl.Float64)
-        return value.fill_null(put)
+        return lazy.with_columns(value.fill_null(put))
 
     def _group(self) -> pl.Expr:
         """Return the index of a record's group; a record of no named group gets the last one."""
@@ -202,7 +208,7 @@ def _refuse_text(table: pl.LazyFrame, column: str) -> None:
     The type of a column counts as public. Text files have no types, so the
     first rows decide; single cells that are no numbers are missing values.
     """
-    head = _collect(table.select(pl.col(column).drop_nulls().head(SAMPLE)))
+    head = _collect(table.select(column).head(SAMPLE)).drop_nulls()
     numbers = head.select(as_number(pl.col(column), pl.String()).is_not_null().sum()).item()
     if head.height and 2 * numbers < head.height:
         raise MethodError(

@@ -148,6 +148,8 @@ def _test(condition: Condition, kind: pl.DataType) -> pl.Expr:
     if wanted is None or not (kind.is_numeric() or kind == pl.String):
         raise _fault(f"column {condition.column!r}: {condition.sign} compares numbers only")
     number = as_number(column, kind)
+    if not kind.is_integer():
+        number = number.fill_nan(None)  # NaN would pass as larger than everything
     test = {"<": number.lt, "<=": number.le, ">": number.gt, ">=": number.ge}[condition.sign]
     return test(wanted).fill_null(False)
 
@@ -173,14 +175,9 @@ def _number(text: str) -> float | int | None:
 
 
 def as_number(column: pl.Expr, kind: pl.DataType) -> pl.Expr:
-    """Return a column as numbers; text that is none, and NaN, become missing."""
+    """Return a column as whole or floating point numbers; text that is none becomes missing."""
     if kind == pl.String:
-        column = column.str.strip_chars().cast(pl.Float64, strict=False)
-        return column.fill_nan(None)
-    if kind == pl.Boolean:
+        return column.str.strip_chars().cast(pl.Float64, strict=False)
+    if kind == pl.Boolean or (kind.is_integer() and kind not in (pl.UInt64, pl.Int128)):
         return column.cast(pl.Int64)
-    if kind.is_float():
-        return column.cast(pl.Float64).fill_nan(None)
-    if kind.is_integer() and kind not in (pl.UInt64, pl.Int128):
-        return column.cast(pl.Int64)
-    return column.cast(pl.Float64, strict=False).fill_nan(None)
+    return column.cast(pl.Float64, strict=False)

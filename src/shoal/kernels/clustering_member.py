@@ -52,6 +52,8 @@ def grow(
     first: int,
     target: NDArray[np.int32] | None = None,
     penalty: int = 0,
+    seeds: NDArray[np.int64] | None = None,
+    price: NDArray[np.int64] | None = None,
 ) -> Pieces:
     """Build clusters of k records until fewer than k are left; those have label -1.
 
@@ -65,6 +67,8 @@ def grow(
         first: the row that the first seed is to be far from.
         target: class of each row, for the classification penalty.
         penalty: what a record of another class than the cluster's majority costs extra.
+        seeds: rows in the order in which they begin clusters, instead of the furthest one.
+        price: for each row, what it is worth to take it along: subtracted from its loss.
     """
     rows = len(counts)
     if codes.dtype != np.int32 or counts.dtype != np.int64 or codes.shape[1] != len(space.column):
@@ -93,6 +97,8 @@ def grow(
         base,
         np.array([k, penalty, 0 if target is None else int(target.max()) + 1, short]),
         cells[first].astype(np.int64),
+        np.zeros(0, dtype=np.int64) if seeds is None else seeds.astype(np.int64),
+        np.zeros(0, dtype=np.int64) if price is None else price.astype(np.int64),
         out,
     )
     row, label, count = out[:, :pieces]
@@ -174,6 +180,7 @@ def long_bound(column, flat, log, boxes, first, low, high, short, far):
 def search(
     column, flat, log, table, cells, row, target, live, least, boxes, shelf_least, shelf_boxes,
     best, best_at, best_row, times, major, penalty, low, high, short, far, floor, inside, keys,
+    price, worth, shelf_worth,
 ):  # fmt: skip
     """Find the row with the least key, ties to the first row of the table.
 
@@ -185,6 +192,7 @@ def search(
     """
     columns = np.uint64(low.size)
     found = np.int64(0)
+    priced = price.size > 0 and not far
     count = shelf_least.size
     start = 0
     for shelf in range(count):
@@ -194,6 +202,8 @@ def search(
             keys[shelf] += long_bound(
                 column, flat, log, shelf_boxes, first, low, high, short, far
             )
+        if priced:
+            keys[shelf] -= shelf_worth[shelf]
         if keys[shelf] < keys[start]:
             start = shelf
     for turn in range(-1, count):  # the most promising shelf first
@@ -210,6 +220,8 @@ def search(
             limit = bound(table, boxes, first, low, short, far)
             if short < low.size:
                 limit += long_bound(column, flat, log, boxes, first, low, high, short, far)
+            if priced:
+                limit -= worth[b]
             limit *= times
             if limit > best:
                 continue
@@ -223,6 +235,8 @@ def search(
                 for j in range(short, low.size):
                     code = np.int64(cells[at + np.uint64(j)])
                     value += cost(column, flat, log, j, min(low[j], code), max(high[j], code))
+                if priced:
+                    value -= price[row[i]]
                 value = -value if far else value * times
                 if penalty > 0 and not far and target[i] != major:
                     value += penalty
@@ -269,7 +283,10 @@ def take(at, amount, label, cells, row, counts, target, live, place, out, pieces
 
 
 @njit(**LEAN)
-def pack(cells, row, counts, target, place, planted, live, least, boxes, shelf_least, shelf_boxes):
+def pack(
+    cells, row, counts, target, place, planted, live, least, boxes, shelf_least, shelf_boxes,
+    price, worth, shelf_worth,
+):  # fmt: skip
     """Move the rows that are left to the front and box them; return their number."""
     columns = cells.size // row.size
     kept = np.int64(0)
@@ -293,6 +310,10 @@ def pack(cells, row, counts, target, place, planted, live, least, boxes, shelf_l
             least[b] = row[i] if i == begin else min(least[b], row[i])
             fresh = b % WIDTH == 0 and i == begin
             shelf_least[shelf] = row[i] if fresh else min(shelf_least[shelf], row[i])
+            if price.size > 0:
+                value = price[row[i]]
+                worth[b] = value if i == begin else max(worth[b], value)
+                shelf_worth[shelf] = value if fresh else max(shelf_worth[shelf], value)
             for j in range(columns):
                 code = cells[i * columns + j]
                 at = 2 * b * columns + j
@@ -307,7 +328,7 @@ def pack(cells, row, counts, target, place, planted, live, least, boxes, shelf_l
 
 
 @njit(cache=True, nogil=True)
-def run(cells, counts, row, target, column, flat, log, base, numbers, seed, out):
+def run(cells, counts, row, target, column, flat, log, base, numbers, seed, seeds, price, out):
     """Build clusters until fewer than k records are left; return the number of pieces.
 
     numbers: k, the penalty, the number of classes, and of short columns.
@@ -325,6 +346,9 @@ def run(cells, counts, row, target, column, flat, log, base, numbers, seed, out)
     boxes = np.empty(count * WIDTH * 2 * columns, dtype=np.uint32)
     shelf_least = np.empty(count, dtype=np.int64)
     shelf_boxes = np.empty(count * 2 * columns, dtype=np.uint32)
+    worth = np.empty(count * WIDTH if price.size > 0 else 0, dtype=np.int64)
+    shelf_worth = np.empty(count if price.size > 0 else 0, dtype=np.int64)
+    next_seed = np.int64(0)
     room = np.int64(1)
     for j in range(short):
         room += column[j, SIZE]
@@ -336,8 +360,9 @@ def run(cells, counts, row, target, column, flat, log, base, numbers, seed, out)
     histogram = np.zeros(max(classes, 1), dtype=np.int64)
     endless = np.iinfo(np.int64).max
     planted = pack(
-        cells, row, counts, target, place, planted, live, least, boxes, shelf_least, shelf_boxes
-    )
+        cells, row, counts, target, place, planted, live, least, boxes, shelf_least, shelf_boxes,
+        price, worth, shelf_worth,
+    )  # fmt: skip
     rows_left = planted
     left = np.int64(0)
     for i in range(planted):
@@ -347,8 +372,9 @@ def run(cells, counts, row, target, column, flat, log, base, numbers, seed, out)
     while left >= k:
         if 2 * rows_left <= planted and planted > WIDTH * WIDTH:
             planted = pack(
-        cells, row, counts, target, place, planted, live, least, boxes, shelf_least, shelf_boxes
-    )
+        cells, row, counts, target, place, planted, live, least, boxes, shelf_least, shelf_boxes,
+        price, worth, shelf_worth,
+    )  # fmt: skip
             count = (planted + WIDTH * WIDTH - 1) // (WIDTH * WIDTH)
             shelf_least = shelf_least[:count]
         for j in range(columns):
@@ -356,7 +382,12 @@ def run(cells, counts, row, target, column, flat, log, base, numbers, seed, out)
             high[j] = seed[j]
             if j < short:
                 aim(column, flat, table, j, base[j], low[j], high[j])
-        at = np.int64(0)
+        at = np.int64(-1)
+        while next_seed < seeds.size and at < 0:
+            at = place[seeds[next_seed]]
+            if counts[at] == 0 or row[at] != seeds[next_seed]:
+                at = np.int64(-1)
+                next_seed += 1
         best = endless
         best_row = endless
         floor = endless
@@ -366,11 +397,13 @@ def run(cells, counts, row, target, column, flat, log, base, numbers, seed, out)
         for group in range(histogram.size):
             histogram[group] = 0
         while True:
-            at, found = search(
-                column, flat, log, table, cells, row, target, live, least, boxes,
-                shelf_least, shelf_boxes, best, at, best_row, size + 1, major, penalty,
-                low, high, short, far, floor, inside, keys,
-            )  # fmt: skip
+            found = np.int64(0)
+            if at < 0 or not far:
+                at, found = search(
+                    column, flat, log, table, cells, row, target, live, least, boxes,
+                    shelf_least, shelf_boxes, best, max(at, 0), best_row, size + 1, major, penalty,
+                    low, high, short, far, floor, inside, keys, price, worth, shelf_worth,
+                )  # fmt: skip
             if found > 1:
                 # Rows inside the box cost nothing: they are taken in the table's order, and
                 # the last one of them below.
@@ -413,7 +446,7 @@ def run(cells, counts, row, target, column, flat, log, base, numbers, seed, out)
                 extra = penalty if classes > 0 and group != major else np.int64(0)
                 best = floor + extra
                 best_row = np.int64(-1)
-            if classes > 0:
+            if classes > 0 or price.size > 0:
                 floor = endless
         left -= size
         label += 1

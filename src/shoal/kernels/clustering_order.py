@@ -24,29 +24,31 @@ def alike_order(codes: NDArray[np.int32], space: Space, *, leaf: int = 8) -> NDA
     """Return an order of the rows in which neighbours are alike; ties keep the rows' order."""
     if codes.dtype != np.int32 or codes.shape[1] != len(space.column):
         raise KernelInputError(problem="codes must be int32 and fit the columns")
-    return halve(np.ascontiguousarray(codes).copy(), space, leaf)
+    return halve(
+        np.ascontiguousarray(codes).copy(), space.column, space.flat, space.log, leaf
+    )
 
 
 @njit(**LEAN)
-def cost(space, j, low, high):
+def cost(column, flat, log, j, low, high):
     """Return the loss of codes low … high of column j."""
-    kind = space.column[j, KIND]
-    start = space.column[j, START]
+    kind = column[j, KIND]
+    start = column[j, START]
     if kind == TABLE:
-        return np.int64(space.flat[start + low * space.column[j, SIZE] + high])
+        return np.int64(flat[start + low * column[j, SIZE] + high])
     if kind == LINE:
-        if low == 0 and high > 0 and space.column[j, MISSING] == 1:
-            return space.column[j, FULL]
-        return np.int64(space.flat[start + high]) - space.flat[start + low]
+        if low == 0 and high > 0 and column[j, MISSING] == 1:
+            return column[j, FULL]
+        return np.int64(flat[start + high]) - flat[start + low]
     if low == high:
-        return np.int64(space.flat[start + low])
-    level = space.log[high - low]
-    base = start + (level + 1) * space.column[j, SIZE]
-    return np.int64(max(space.flat[base + low], space.flat[base + high - (1 << level)]))
+        return np.int64(flat[start + low])
+    level = log[high - low]
+    base = start + (level + 1) * column[j, SIZE]
+    return np.int64(max(flat[base + low], flat[base + high - (1 << level)]))
 
 
 @njit(**LEAN)
-def best_cut(codes, space, begin, end, tally):
+def best_cut(codes, column, flat, log, begin, end, tally):
     """Return the column and the code at which one column's own loss falls most.
 
     Wide columns are looked at in bins, no more of them than rows: this order is a
@@ -54,7 +56,7 @@ def best_cut(codes, space, begin, end, tally):
     """
     rows = end - begin
     best = np.int64(-1)
-    column = -1
+    axis = -1
     cut = np.int64(0)
     for j in range(codes.shape[1]):
         low = np.int64(codes[begin, j])
@@ -73,22 +75,22 @@ def best_cut(codes, space, begin, end, tally):
             tally[b] = 0
         for i in range(begin, end):
             tally[(codes[i, j] - low) >> shift] += 1
-        whole = rows * cost(space, j, low, high)
+        whole = rows * cost(column, flat, log, j, low, high)
         left = tally[0]
         edge = min(high, low + (np.int64(1) << shift) - 1)
         for b in range(1, bins):
             if tally[b] == 0:
                 continue
             here = low + (b << shift)
-            gain = whole - left * cost(space, j, low, edge)
-            gain -= (rows - left) * cost(space, j, here, high)
+            gain = whole - left * cost(column, flat, log, j, low, edge)
+            gain -= (rows - left) * cost(column, flat, log, j, here, high)
             if gain > best:
                 best = gain
-                column = j
+                axis = j
                 cut = here
             left += tally[b]
             edge = min(high, low + ((b + 1) << shift) - 1)
-    return column, cut
+    return axis, cut
 
 
 @njit(**LEAN)
@@ -99,7 +101,7 @@ def copy_row(source, i, goal, at):
 
 
 @njit(cache=True, nogil=True)
-def halve(codes, space, leaf):
+def halve(codes, column, flat, log, leaf):
     """Cut and cut again until parts have `leaf` rows or no difference; codes are permuted."""
     rows, columns = codes.shape
     order = np.arange(rows)
@@ -112,18 +114,18 @@ def halve(codes, space, leaf):
     begin = np.int64(0)
     while depth > 0:  # parts are done from left to right; `ends` holds where they stop
         end = ends[depth - 1]
-        column = -1
+        axis = -1
         cut = np.int64(0)
         if end - begin > leaf:
-            column, cut = best_cut(codes, space, begin, end, tally)
-        if column < 0:
+            axis, cut = best_cut(codes, column, flat, log, begin, end, tally)
+        if axis < 0:
             begin = end
             depth -= 1
             continue
         kept = begin
         moved = np.int64(0)
         for i in range(begin, end):
-            if codes[i, column] < cut:
+            if codes[i, axis] < cut:
                 copy_row(codes, i, codes, kept)
                 order[kept] = order[i]
                 kept += 1
@@ -137,3 +139,50 @@ def halve(codes, space, leaf):
         ends[depth] = kept
         depth += 1
     return order
+
+
+def hardness(
+    codes: NDArray[np.int32], counts: NDArray[np.int64], space: Space, *, k: int, reach: int = 16
+) -> NDArray[np.int64]:
+    """Return how far each row's k-th nearest record is, among the rows around it.
+
+    `codes` stand in an order in which neighbours are alike; `reach` rows to each side are
+    looked at. Where these hold fewer than k records, the furthest one counts.
+    """
+    if codes.dtype != np.int32 or len(codes) != len(counts):
+        raise KernelInputError(problem="codes must be int32 and fit the counts")
+    hard = np.empty(len(codes), dtype=np.int64)
+    measure(np.ascontiguousarray(codes), counts, space.column, space.flat, space.log, k, reach,
+            np.empty((2, 2 * reach), dtype=np.int64), hard)  # fmt: skip
+    return hard
+
+
+@njit(**LEAN)
+def measure(codes, counts, column, flat, log, k, reach, near, hard):
+    """Write the distance of each row to its k-th nearest record around it."""
+    rows, columns = codes.shape
+    for i in range(rows):
+        found = 0
+        for other in range(max(i - reach, 0), min(i + reach + 1, rows)):
+            if other == i:
+                continue
+            gap = np.int64(0)
+            for j in range(columns):
+                low = np.int64(min(codes[i, j], codes[other, j]))
+                high = np.int64(max(codes[i, j], codes[other, j]))
+                gap += cost(column, flat, log, j, low, high)
+            at = found
+            while at > 0 and near[0, at - 1] > gap:
+                near[0, at] = near[0, at - 1]
+                near[1, at] = near[1, at - 1]
+                at -= 1
+            near[0, at] = gap
+            near[1, at] = counts[other]
+            found += 1
+        records = counts[i]
+        hard[i] = 0
+        at = 0
+        while records < k and at < found:
+            records += near[1, at]
+            hard[i] = near[0, at]
+            at += 1

@@ -83,6 +83,15 @@ METHODS: Mapping[str, Method] = {
     )
 }
 
+# Methods that are not searches for a recoding: (name, family, what it does).
+OTHERS = (
+    (
+        "xk",
+        "adaptive",
+        "fill pairs of xk … k - 1 records with false ones, suppress smaller ones",
+    ),
+)
+
 AUTO = "mondrian"
 
 

@@ -20,9 +20,7 @@ SEED = [
 @pytest.mark.parametrize(
     ("originals", "added", "generalized", "suppressed", "blanked", "printed"), SEED
 )
-def test_precision_is_that_of_the_seed(
-    originals, added, generalized, suppressed, blanked, printed
-):
+def test_precision_is_that_of_the_seed(originals, added, generalized, suppressed, blanked, printed):
     lost = CellLoss(generalized=generalized, suppressed=suppressed, blanked=blanked)
     assert precision(originals, added, columns=20, lost=lost) == pytest.approx(printed, abs=6e-5)
 
@@ -77,3 +75,5 @@ def test_the_summary_says_that_statistics_are_affected():
     text = " ".join(carried("g").summary())
     assert "2 of 10 released records are false" in text
     assert "counts, sums and tests" in text
+    assert "pairs of 3 original records, not of 5" in text
+    assert carried("g").to_document()["fewest_originals"] == 3

@@ -121,9 +121,10 @@ def test_table_8_pairs_and_records_at_each_fraction(quasi):
     counts = pairs_of(*TABLE_8[quasi])
     found = recommend(quasi)
     assert found.pairs == at_least_pairs[quasi][0]
-    assert tuple(
-        sum(number for size, number in counts.items() if size >= xk) for xk in range(1, 6)
-    ) == at_least_pairs[quasi]
+    assert (
+        tuple(sum(number for size, number in counts.items() if size >= xk) for xk in range(1, 6))
+        == at_least_pairs[quasi]
+    )
     assert tuple(c.originals for c in found.candidates) == at_least_records[quasi]
     assert tuple(c.suppressed for c in found.candidates) == suppressed[quasi]
     assert all(c.records_k == at_least_records[quasi][-1] for c in found.candidates)
@@ -288,6 +289,7 @@ def test_k_2_has_one_half_and_one():
 def test_where_no_pair_reaches_two_records_only_the_lowest_fraction_is_left():
     found = recommend_from_counts({1: 100}, 5, quasi=2)
     assert found.recommended.xk == 1
+    assert any("nobody to hide among" in line for line in found.explanation())
     assert [c.place for c in found.candidates] == [1, 0, 0, 0, 0]
     assert any("4 of 5 fractions would release nothing" in s for s in found.explanation())
     with pytest.raises(NoSolutionError, match=r"the best has 20\.00 %"):
@@ -300,9 +302,7 @@ def test_nothing_diverse_is_no_solution():
 
 
 def test_a_diversity_above_k_leaves_plain_k_anonymity():
-    found = recommend_from_counts(
-        {3: 2, 8: 4}, 3, quasi=2, diversity=6, undiverse={3: 2}
-    )
+    found = recommend_from_counts({3: 2, 8: 4}, 3, quasi=2, diversity=6, undiverse={3: 2})
     assert [c.xk for c in found.candidates] == [3]
     assert any("more than k = 3 records" in line for line in found.explanation())
 

@@ -70,24 +70,23 @@ def _line_distances(
     }
     points = np.array([_place(domain, known, value) for value in values], dtype=np.float64)
     absent = np.array([value is None or value == "" for value in values], dtype=bool)
-    span = domain.span or 1.0
-    out = np.ones((len(values), len(labels)), dtype=np.float32)
+    ends = [_ends(domain, known, label) for label in labels]
+    low, high = (np.array([end[side] for end in ends]) for side in (0, 1))
+    gap = np.maximum(low[None, :] - points[:, None], points[:, None] - high[None, :])
+    out: NDArray[np.float32] = np.clip(gap / (domain.span or 1.0), 0, 1).astype(np.float32)
+    out[np.isnan(out)] = 1
     for j, label in enumerate(labels):
         if label is None or label == "":
             out[:, j] = ~absent
         elif label == domain.root:
             out[:, j] = 0
-        else:
-            ends = _ends(domain, known, label)
-            if ends is None:
-                continue
-            gap = np.maximum(np.maximum(ends[0] - points, points - ends[1]), 0) / span
-            out[:, j] = np.where(np.isnan(gap), 1.0, np.minimum(gap, 1.0))
     return out
 
 
-def _ends(domain: Domain, known: dict[str | None, float], label: str) -> tuple[float, float] | None:
-    """Return the range that a label covers on a line, or None for a label nobody knows."""
+def _ends(domain: Domain, known: dict[str | None, float], label: str | None) -> tuple[float, float]:
+    """Return the range that a label covers on a line; no numbers for a label nobody knows."""
+    if label is None:
+        return math.nan, math.nan
     point = _place(domain, known, label)
     if not math.isnan(point):
         return point, point
@@ -96,12 +95,12 @@ def _ends(domain: Domain, known: dict[str | None, float], label: str) -> tuple[f
     if ladder is not None and node is not None:
         covered = [_place(domain, known, ladder.labels[i]) for i in range(ladder.first[node], node)]
         inside = [place for place in covered if not math.isnan(place)]
-        return (min(inside), max(inside)) if inside else None
+        return (min(inside), max(inside)) if inside else (math.nan, math.nan)
     found = _INTERVAL.fullmatch(label)
     if not found:
-        return None
+        return math.nan, math.nan
     low, high = (_place(domain, known, text) for text in found.groups())
-    return None if math.isnan(low) or math.isnan(high) else (low, high)
+    return low, high
 
 
 def _place(domain: Domain, known: dict[str | None, float], text: str | None) -> float:

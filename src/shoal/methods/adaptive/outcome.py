@@ -54,6 +54,8 @@ class Outcome:
         technique: the seed's letters, such as GC.
         columns: cells of a released record.
         unmodified: original records released as they were.
+        smallest_pair: records of the smallest pair, false ones included.
+        fewest_originals: the smallest number of original records in a pair.
         precision: over all released cells, in percent.
         quasi_precision: over the quasi-identifiers alone, in percent.
         data_loss: suppressed records, in percent of the records.
@@ -74,6 +76,7 @@ class Outcome:
     pairs_before: int
     pairs_after: int
     smallest_pair: int
+    fewest_originals: int
     lost: CellLoss
     precision: float
     quasi_precision: float
@@ -126,6 +129,7 @@ class Outcome:
             "difference": abs(self.added - self.suppressed),
             "pairs": {"before": self.pairs_before, "after": self.pairs_after},
             "smallest_class": self.smallest_pair,
+            "fewest_originals": self.fewest_originals,
             "cells": {
                 "generalized": self.lost.generalized,
                 "suppressed": self.lost.suppressed,
@@ -163,6 +167,10 @@ class Outcome:
         if self.added:
             lines.append(
                 f"{self.added:,} of {self.total:,} released records are false: {FALSE_RECORDS}."
+            )
+            lines.append(
+                f"Whoever recognizes copies finds pairs of {self.fewest_originals} original "
+                f"record{'' if self.fewest_originals == 1 else 's'}, not of {self.k}."
             )
         if self.prediction is not None:
             found = "lies in" if self.is_in_range else "lies outside"
@@ -217,6 +225,7 @@ def outcome_of(
         pairs_before=len(pairs_of(carried.before).records),
         pairs_after=carried.confirmation.pairs,
         smallest_pair=int((after.records + after.false).min(initial=records + added)),
+        fewest_originals=int(after.records.min(initial=records)),
         lost=lost,
         precision=precision(originals, added, columns=width, lost=lost),
         quasi_precision=precision(originals, added, columns=len(rows.columns), lost=quasi),

@@ -178,9 +178,7 @@ def _save(
     return rows
 
 
-def _stages(
-    rows: Rows, plan: Plan
-) -> Iterator[tuple[tuple[int | None, int | None], list[int]]]:
+def _stages(rows: Rows, plan: Plan) -> Iterator[tuple[tuple[int | None, int | None], list[int]]]:
     """Yield, for each stage, the columns to generalize and suppress, and those that are in."""
     ranked = ranked_places(rows.columns, plan.ranking)
     asked = plan.techniques

@@ -176,6 +176,13 @@ class Recommendation:
             return ["k = 1 promises nothing: every record may stand alone. Ask for k = 2 or more."]
         if best.xk == self.k:
             return [f"Take plain k-anonymity: pairs under k = {self.k} records are suppressed."]
+        if best.xk == 1:
+            return [
+                f"Take {best.fraction} of k: all pairs under {self.k} records are filled up with "
+                "false records.",
+                "Beware: a person who stands alone gets copies of the own record and nobody to "
+                "hide among. Coarser quasi-identifiers protect better.",
+            ]
         return [
             f"Take {best.fraction} of k: pairs with {best.xk} to {self.k - 1} records are filled "
             f"up to {self.k} with false records, smaller pairs are suppressed."

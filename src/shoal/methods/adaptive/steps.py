@@ -86,9 +86,7 @@ def _in_pairs(pairs: Pairs, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.append(chosen, False)[pairs.of_row]  # of_row -1 finds the False at the end
 
 
-def generalize(
-    rows: Rows, column: int, *, xk: int, places: Sequence[int] | None = None
-) -> Rows:
+def generalize(rows: Rows, column: int, *, xk: int, places: Sequence[int] | None = None) -> Rows:
     """Step 3: one column of the pairs under xk climbs a step of its hierarchy.
 
     Args:

@@ -158,14 +158,29 @@ def _not_below(box: Box, node: Node) -> Iterator[tuple[Node, Node]]:
 
 
 def _improve(findings: Findings, veto: Veto) -> Search:
-    """Walk from the best solution to better neighbours until there is none."""
+    """Walk from the best solution to better ones near it until there is none.
+
+    Near are nodes one step away, then those where one column goes down and another up: at
+    15 columns, these swaps found what 20,000 more boxes had not found.
+    """
+    lattice, measure = findings.lattice, findings.measure
+    floors = measure.floors()
     while True:
         here = findings.ranked()[0]
-        around = (*findings.lattice.finer(here.node), *findings.lattice.coarser(here.node))
-        fresh = tuple(node for node in around if node not in findings.counted)
-        if not fresh:
-            return
-        for tally in (yield fresh):
-            veto.learn(tally)
-        if findings.best >= here.score:
+        around = (*lattice.finer(here.node), *lattice.coarser(here.node))
+        swaps = (up for down in lattice.finer(here.node) for up in lattice.coarser(down))
+        for near in (around, swaps):
+            fresh = dict.fromkeys(
+                node
+                for node in near
+                if node not in findings.counted
+                and _join(measure, floors, node) < findings.best
+                and veto.rules_out(node, findings.best) is None
+            )
+            if fresh:
+                for tally in (yield tuple(fresh)):
+                    veto.learn(tally)
+            if findings.best < here.score:
+                break
+        else:
             return
