@@ -14,7 +14,7 @@ import polars as pl
 from benchmarks.measure import yardstick
 from shoal.dp.accounting import Accounting, Loss, open_account
 from shoal.dp.budget import Budget
-from shoal.dp.ledger import open_ledger
+from shoal.dp.ledgers import open_ledger
 from shoal.engines.local.source import open_source
 
 TITLE = "Differentially private statistics"

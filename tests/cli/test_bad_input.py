@@ -430,7 +430,7 @@ def test_an_interrupted_write_leaves_the_old_file_or_the_new_one(tmp_path, large
         process = start(*LARGE_FLAGS, large, "--out", out)
         time.sleep(moment * length)
         process.send_signal(name)
-        said, complaint = process.communicate(timeout=60)
+        _, complaint = process.communicate(timeout=60)
         assert out.read_bytes() in (b"the old file", new)
         if process.returncode == 0:
             assert out.read_bytes() == new

@@ -8,7 +8,7 @@ import time
 
 from tests.dp.ledger_workers import DATASET, ask_once, open_with, spend_forever
 
-from shoal.dp.ledger import open_ledger
+from shoal.dp.ledgers import open_ledger
 
 
 def _context() -> multiprocessing.context.ForkServerContext:

@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal.dp.accounting import Accounting, Loss, open_account
 from shoal.dp.errors import BudgetError
-from shoal.dp.ledger import open_ledger
+from shoal.dp.ledgers import open_ledger
 
 DATASET = "register"
 

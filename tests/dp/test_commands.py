@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("opendp", reason="needs the extra shoal[dp]")
 
 from shoal.core.errors import MethodError
-from shoal.dp.commands import answer, ledger_log, ledger_set, ledger_show
+from shoal.dp.commands import answer, groups_from_text, ledger_log, ledger_set, ledger_show
 from shoal.dp.errors import BudgetError, LedgerError
 
 TABLE = pl.LazyFrame({"age": [20, 30, 40] * 100, "sex": ["F", "M", "M"] * 100})
@@ -76,6 +76,24 @@ def test_groups_of_a_histogram_are_its_categories(place: str):
     found = answer(TABLE, "histogram", column="sex", groups=["F", "M"], epsilon=0.5,
                    ledger=place, fingerprint="d")  # fmt: skip
     assert list(found.value) == ["F", "M", "(others)"]
+
+
+def test_groups_are_read_from_text():
+    assert groups_from_text(["sex"], ["F, M"]) == {"sex": ["F", "M"]}
+    assert groups_from_text(["sex"], ["sex=F"]) == {"sex": ["F"]}
+    assert groups_from_text(["size"], ["a=b,c"]) == {"size": ["a=b", "c"]}
+    with pytest.raises(MethodError, match="COLUMN=A,B"):
+        groups_from_text(["sex", "ward"], ["F,M"])
+    with pytest.raises(MethodError, match="named twice"):
+        groups_from_text(["sex"], ["F", "M"])
+
+
+def test_a_rule_for_missing_cells_may_be_a_number_in_text(place: str):
+    table = pl.LazyFrame({"x": [None, 5.0] * 200})
+    ledger_set("x", epsilon=1000.0, ledger=place)
+    found = answer(table, "mean", column="x", lower=0, upper=10, epsilon=900.0, missing="3",
+                   ledger=place, fingerprint="x")  # fmt: skip
+    assert found.value == pytest.approx(4.0, abs=0.1)
 
 
 def test_a_refused_question_opens_nothing(place: str):

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shoal.core.errors import MethodError
 from shoal.dp.accounting import Accounting, Loss, open_account
 from shoal.dp.errors import BudgetError
-from shoal.dp.ledger import default_ledger, open_ledger
+from shoal.dp.ledgers import open_ledger
 
 
 @pytest.fixture(params=["file", "uri", "memory"])
@@ -113,16 +112,3 @@ def test_what_was_spent_is_still_there_the_next_day(tmp_path: Path):
         ledger.charge("d", Loss.of(epsilon=0.75), {})
     with open_ledger(place) as ledger:
         assert ledger.account("d").remaining == 0.25
-
-
-def test_an_unknown_kind_of_address_is_refused():
-    with pytest.raises(MethodError, match="postgresql"), open_ledger("mysql://somewhere/x"):
-        pass
-
-
-def test_the_place_of_the_ledger_can_be_set_once_for_all(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("SHOAL_LEDGER", "team.sqlite")
-    assert default_ledger() == "team.sqlite"
-    monkeypatch.delenv("SHOAL_LEDGER")
-    monkeypatch.setenv("XDG_DATA_HOME", "data")
-    assert default_ledger() == str(Path("data") / "shoal" / "ledger.sqlite")

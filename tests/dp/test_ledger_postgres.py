@@ -15,7 +15,7 @@ from tests.dp.crowd import crowd, kills
 
 from shoal.dp.accounting import Accounting, Loss, open_account
 from shoal.dp.errors import BudgetError, LedgerError
-from shoal.dp.ledger import open_ledger
+from shoal.dp.ledgers import open_ledger
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from tests.dp.crowd import crowd, kills
 
 from shoal.dp.accounting import Accounting, Loss, open_account
 from shoal.dp.errors import LedgerError
-from shoal.dp.ledger import open_ledger
+from shoal.dp.ledgers import open_ledger
 
 
 @pytest.mark.slow

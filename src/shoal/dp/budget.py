@@ -16,7 +16,8 @@ from shoal.dp.accounting import Account, Accounting, Loss, open_account
 from shoal.dp.answer import Answer
 from shoal.dp.errors import BudgetError
 from shoal.dp.fingerprint import fingerprint_frame
-from shoal.dp.ledger import Entry, open_ledger
+from shoal.dp.ledger import Entry
+from shoal.dp.ledgers import open_ledger
 from shoal.dp.question import Question, Statistic, named_groups
 from shoal.dp.statistics import answer_question
 
@@ -190,6 +191,7 @@ def question_from(
         if len(bounds) != 2:
             raise MethodError(problem="bounds are a pair: (lower, upper)")
         given["lower"], given["upper"] = bounds
+    given["missing"] = _rule(given.get("missing", "count"))
     by, groups = named_groups(given.pop("by", None), given.pop("groups", None))
     given["categories"] = tuple(str(c) for c in given.get("categories", ()))
     known = set(Question.__dataclass_fields__)
@@ -202,6 +204,16 @@ def question_from(
     return Question(
         statistic=Statistic(str(statistic)), column=column, by=by, groups=groups, **given
     )
+
+
+def _rule(missing: object) -> object:
+    """Return a rule for missing cells; a number may be written as text."""
+    if isinstance(missing, str):
+        try:
+            return float(missing)
+        except ValueError:
+            return missing
+    return missing
 
 
 def accounting_of(

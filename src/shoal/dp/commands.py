@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,8 @@ from shoal.dp.accounting import Account, Loss, open_account
 from shoal.dp.answer import Answer
 from shoal.dp.budget import accounting_of, question_from
 from shoal.dp.errors import BudgetError
-from shoal.dp.ledger import Entry, open_ledger
+from shoal.dp.ledger import Entry
+from shoal.dp.ledgers import open_ledger
 from shoal.dp.question import Statistic
 from shoal.dp.statistics import answer_question
 
@@ -74,6 +76,28 @@ def answer(
             "change it with shoal budget set"
         )
         return _with_note(found, note)
+    return found
+
+
+def groups_from_text(by: Sequence[str], texts: Sequence[str]) -> dict[str, list[str]]:
+    """Read `--groups`: `F,M` for one column, `sex=F,M` (once a column) for several.
+
+    A name with a comma in it is put in double quotes.
+
+    Example:
+        >>> groups_from_text(["sex", "ward"], ["sex=F,M", 'ward=A,"B, left"'])
+        {'sex': ['F', 'M'], 'ward': ['A', 'B, left']}
+    """
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        column, equals, listed = text.partition("=")
+        if not equals or column.strip() not in by:
+            if len(by) != 1:
+                raise MethodError(problem="groups of several columns are written COLUMN=A,B")
+            column, listed = by[0], text
+        if column.strip() in found:
+            raise MethodError(problem=f"column {column.strip()!r}: its groups are named twice")
+        found[column.strip()] = next(csv.reader([listed], skipinitialspace=True), [])
     return found
 
 

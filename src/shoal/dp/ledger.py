@@ -10,18 +10,14 @@ from __future__ import annotations
 
 import getpass
 import json
-import os
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Protocol
 
-from shoal.core.errors import MethodError
-from shoal.dp.accounting import Account, Accounting, Loss, open_account
+from shoal.dp.accounting import Account, Accounting, Loss
 from shoal.dp.errors import BudgetError, LedgerError
 
 VERSION = 1
@@ -272,47 +268,3 @@ def _who() -> str:
         return getpass.getuser()
     except (KeyError, OSError):  # a container without a password file
         return "unknown"
-
-
-def default_ledger() -> str:
-    """Return where the ledger lies when nobody says: $SHOAL_LEDGER, or the user's data folder."""
-    named = os.environ.get("SHOAL_LEDGER")
-    if named:
-        return named
-    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return str(Path(base) / "shoal" / "ledger.sqlite")
-
-
-@contextmanager
-def open_ledger(place: str | Path | None = None, *, create: bool = True) -> Iterator[Ledger]:
-    """Open a ledger by file name or URI; `:memory:` lives as long as it is open.
-
-    Unless `create` is false, a file that does not exist is made.
-
-    Raises:
-        LedgerError: the place cannot be opened, or is no ledger.
-
-    Example:
-        >>> with open_ledger(":memory:") as ledger:
-        ...     ledger.open(open_account("register", Accounting.PURE, epsilon=1.0)).remaining
-        1.0
-    """
-    text = str(place) if place is not None else default_ledger()
-    ledger: Ledger
-    if re.match(r"postgres(ql)?://", text):
-        from shoal.dp.ledger_postgres import PostgresLedger
-
-        ledger = PostgresLedger(text)
-    else:
-        from shoal.dp.ledger_sqlite import SqliteLedger
-
-        if "://" in text and not text.startswith("sqlite:///"):
-            raise MethodError(problem="a ledger is a file, sqlite:///FILE or postgresql://…")
-        ledger = SqliteLedger(text.removeprefix("sqlite:///"), create=create)
-    try:
-        yield ledger
-    finally:
-        ledger.close()
-
-
-__all__ = ["Entry", "Ledger", "default_ledger", "open_account", "open_ledger"]

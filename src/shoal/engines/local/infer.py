@@ -69,7 +69,7 @@ class Inference:
                 "max_size": self.max_size,
                 "threshold": self.threshold,
                 "complete": self.search.complete,
-                "judged_up_to_size": self.search.size,
+                "judged_up_to_size": self.max_size if self.search.complete else self.search.size,
                 "counted": self.search.counted,
                 "spared": self.search.spared,
             },

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.core.schema import Schema
 from shoal.engines.local.frequencies import Frequencies
+from shoal.engines.local.passes import Stretches
 from shoal.engines.local.source import Source
 from shoal.methods.recoding import Recoding
 
@@ -55,22 +55,41 @@ class Recoder:
 
     def parts(self) -> Iterator[Part]:
         """Yield the release in parts, each fitting memory, sorted within and across parts."""
-        if self.source.fits_memory() or self.keep_order:
-            frames = [self.source.collect(self.lazy)] if self.source.fits_memory() else []
-            for batch in frames or self.lazy.collect_batches(chunk_size=BATCH):
-                yield self._released(batch, self._classes_of(batch, _Turns(self.recoding)))
-            return
-        for low, high in self._passes():
+        turns = _Turns(self.recoding)
+        if self.source.fits_memory():
+            batch = self.source.collect(self.lazy)
+            yield self._released(batch, self._classes_of(batch, turns))
+        elif self.keep_order:
+            for batch in self.lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
+                yield self._released(batch, self._classes_of(batch, turns))
+        else:
+            yield from self._stretches()
+
+    def _stretches(self) -> Iterator[Part]:
+        """Yield the release of a table that does not fit memory, stretch by stretch."""
+        sizes = np.zeros(len(self._rank), dtype=np.int64)
+        sizes[self._rank[:-1]] = self.recoding.sizes
+        sizes[self._rank[-1]] += self.recoding.suppressed if self.star else 0
+        class_at = np.argsort(self._rank)
+
+        def ranked() -> Iterator[tuple[pl.DataFrame, NDArray[np.int64]]]:
             turns = _Turns(self.recoding)
-            held: list[tuple[pl.DataFrame, NDArray[np.int64]]] = []
             for batch in self.lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
                 labels = self._classes_of(batch, turns)
-                rank = self._rank[labels]
-                wanted = (rank >= low) & (rank < high)
-                held.append((batch.filter(pl.Series(wanted)), labels[wanted]))
-            batch = pl.concat([frame for frame, _ in held])
-            if batch.height:
-                yield self._released(batch, np.concatenate([labels for _, labels in held]))
+                if not self.star and self.recoding.suppressed:
+                    kept = labels >= 0
+                    batch, labels = batch.filter(pl.Series(kept)), labels[kept]
+                yield batch, self._rank[labels]
+
+        most = max(PASS_CELLS // max(len(self.columns), 1), 1)
+        for frame, rank, counts in Stretches(ranked, self._others, sizes, most).gather():
+            order = _text_order(frame, first=rank) if self._others else np.argsort(rank)
+            labels = class_at[rank[order]]
+            yield Part(self._frame(frame[order] if self._others else frame, labels), counts[order])
+
+    @cached_property
+    def _others(self) -> list[str]:
+        return [name for name in self.columns if name not in self.schema.quasi]
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -97,22 +116,6 @@ class Recoder:
         rank[order] = np.arange(len(order))
         return rank
 
-    def _passes(self) -> list[tuple[int, int]]:
-        """Cut the classes, in their written order, into runs of bounded size."""
-        most = max(PASS_CELLS // max(len(self.columns), 1), 1)
-        sizes = np.zeros(len(self._rank), dtype=np.int64)
-        sizes[self._rank[:-1]] = self.recoding.sizes
-        sizes[self._rank[-1]] += self.recoding.suppressed if self.star else 0
-        cuts = [0]
-        held = 0
-        for rank, size in enumerate(sizes):
-            if held and held + size > most:
-                cuts.append(rank)
-                held = 0
-            held += int(size)
-        cuts.append(len(sizes))
-        return list(pairwise(cuts))
-
     def _classes_of(self, batch: pl.DataFrame, turns: _Turns) -> NDArray[np.int64]:
         """Return the class of each record of a batch (-1: suppressed)."""
         rows = self.counted.rows_of(batch)
@@ -121,10 +124,9 @@ class Recoder:
         if len(shared):
             # Records that agree in everything the search saw are told apart by their
             # other values, so that their order in the input decides nothing.
-            others = [name for name in self.columns if name not in self.schema.quasi]
             order = np.arange(len(shared))
-            if others and self.source.fits_memory():
-                order = _text_order(batch.select(others)[shared])
+            if self._others and self.source.fits_memory():
+                order = _text_order(batch.select(self._others)[shared])
             labels[shared[order]] = turns.deal(rows[shared[order]])
         return labels
 
@@ -132,19 +134,20 @@ class Recoder:
         if not self.star and self.recoding.suppressed:
             kept = labels >= 0
             batch, labels = batch.filter(pl.Series(kept)), labels[kept]
-        quasi = set(self.schema.quasi)
-        others = [name for name in self.columns if name not in quasi]
         counts = None
         if not self.keep_order:
-            order, counts = self._order(batch, labels, others)
+            order, counts = self._order(batch, labels, self._others)
             labels = labels[order]
-            batch = batch.select(others)[order] if others else batch
-        places = np.where(labels < 0, self.recoding.classes, labels)
-        recoded = self._labels[places]
-        frame = pl.DataFrame(
+            batch = batch.select(self._others)[order] if self._others else batch
+        return Part(self._frame(batch, labels), counts)
+
+    def _frame(self, batch: pl.DataFrame, labels: NDArray[np.int64]) -> pl.DataFrame:
+        """Put the labels of the classes beside the other columns of the records."""
+        recoded = self._labels[np.where(labels < 0, self.recoding.classes, labels)]
+        quasi = set(self.schema.quasi)
+        return pl.DataFrame(
             [recoded[name] if name in quasi else batch[name] for name in self.columns]
         )
-        return Part(frame, counts)
 
     def _order(
         self, batch: pl.DataFrame, labels: NDArray[np.int64], others: list[str]

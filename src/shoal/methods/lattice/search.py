@@ -33,8 +33,8 @@ METHODS = (*_DENSE_SEARCHES, "datafly", "best-first")
 
 # What a search may spend unless it is given seconds: block codes read, plus a fixed sum a
 # node. Counted, not timed, so that the same question has the same answer on any machine;
-# about half a minute on a machine of 2026.
-EFFORT = 4_000_000_000
+# about ten seconds on a machine of 2026.
+EFFORT = 1_200_000_000
 _NODE = 60_000
 
 

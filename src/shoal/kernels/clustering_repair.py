@@ -1,0 +1,159 @@
+"""Repair: clusters that break the promise are merged with a neighbour, or suppressed."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from shoal.core.errors import KernelInputError
+from shoal.kernels.axes import Promise
+from shoal.kernels.clustering_space import (
+    FULL,
+    KIND,
+    LEAN,
+    LINE,
+    MISSING,
+    SIZE,
+    START,
+    TABLE,
+    Space,
+)
+from shoal.kernels.judge import judge
+
+
+def mend(
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    sizes: NDArray[np.int64],
+    histograms: NDArray[np.int64],
+    *,
+    space: Space,
+    promise: Promise,
+    budget: int,
+    window: int,
+) -> NDArray[np.int64]:
+    """Return, for each cluster, the cluster it becomes part of; -1: suppressed.
+
+    Clusters stand in an order in which neighbours are alike. One that breaks the promise is
+    merged with the cluster, of up to `window` to each side, that makes the loss grow least,
+    until it holds. Suppression is chosen instead where it loses less and `budget` records
+    are not used up, and where nothing is left to merge with.
+
+    Args:
+        low, high: int32[clusters, columns].
+        sizes: records per cluster.
+        histograms: int64[clusters, values], of all sensitive columns behind each other.
+        space: the losses.
+        promise: what each cluster must keep.
+        budget: records that may be suppressed.
+        window: how far a cluster looks for another.
+    """
+    clusters = len(sizes)
+    if low.shape != high.shape or len(low) != clusters or len(histograms) != clusters:
+        raise KernelInputError(problem="boxes, sizes and histograms do not fit each other")
+    if histograms.shape[1] != promise.reference.size:
+        raise KernelInputError(problem="histograms do not fit the promise")
+    home = np.arange(clusters)
+    merge(
+        low.astype(np.int64), high.astype(np.int64), sizes.copy(), histograms.copy(),
+        space.column, space.flat, space.log, promise, budget, window, home,
+    )  # fmt: skip
+    return home
+
+
+@njit(**LEAN)
+def cost(column, flat, log, j, low, high):
+    """Return the loss of codes low … high of column j."""
+    kind = column[j, KIND]
+    start = column[j, START]
+    if kind == TABLE:
+        return np.int64(flat[start + low * column[j, SIZE] + high])
+    if kind == LINE:
+        if low == 0 and high > 0 and column[j, MISSING] == 1:
+            return column[j, FULL]
+        return np.int64(flat[start + high]) - flat[start + low]
+    if low == high:
+        return np.int64(flat[start + low])
+    level = log[high - low]
+    base = start + (level + 1) * column[j, SIZE]
+    return np.int64(max(flat[base + low], flat[base + high - (1 << level)]))
+
+
+@njit(**LEAN)
+def union_loss(column, flat, log, low, high, a, b):
+    """Return the loss of the box around two clusters."""
+    loss = np.int64(0)
+    for c in range(low.shape[1]):
+        loss += cost(
+            column, flat, log, c, min(low[a, c], low[b, c]), max(high[a, c], high[b, c])
+        )
+    return loss
+
+
+@njit(**LEAN)
+def partner(column, flat, log, low, high, sizes, a, before, after, window):
+    """Return the neighbour whose merger with a grows the loss least, or -1; and the growth."""
+    best = np.int64(-1)
+    least = np.int64(0)
+    own = sizes[a] * union_loss(column, flat, log, low, high, a, a)
+    for side in range(2):
+        b = before[a] if side == 0 else after[a]
+        seen = 0
+        while 0 <= b < sizes.size and seen < window:
+            growth = (sizes[a] + sizes[b]) * union_loss(column, flat, log, low, high, a, b)
+            growth -= own + sizes[b] * union_loss(column, flat, log, low, high, b, b)
+            if best < 0 or growth < least or (growth == least and b < best):
+                best = b
+                least = growth
+            seen += 1
+            b = before[b] if side == 0 else after[b]
+    return best, least
+
+
+@njit(**LEAN)
+def unlink(a, before, after):
+    """Take a cluster out of the line."""
+    if before[a] >= 0:
+        after[before[a]] = after[a]
+    if after[a] < after.size:
+        before[after[a]] = before[a]
+
+
+@njit(cache=True, nogil=True)
+def merge(low, high, sizes, histograms, column, flat, log, promise, budget, window, home):
+    """Merge or suppress until every cluster keeps the promise."""
+    clusters = sizes.size
+    columns = low.shape[1]
+    before = np.arange(clusters) - 1
+    after = np.arange(clusters) + 1
+    scratch = np.empty(2 * max(promise.tree_parent.size, promise.reference.size) + 2)
+    full = np.int64(0)
+    for c in range(columns):
+        full += column[c, FULL]
+    for a in range(clusters):
+        if home[a] != a:
+            continue
+        while not judge(promise, sizes[a], histograms[a], scratch):
+            b, growth = partner(
+                column, flat, log, low, high, sizes, a, before, after, window
+            )
+            lost = sizes[a] * (full - union_loss(column, flat, log, low, high, a, a))
+            if b < 0 or (lost < growth and sizes[a] <= budget):
+                budget -= sizes[a]
+                home[a] = -1
+                unlink(a, before, after)
+                break
+            for c in range(columns):
+                low[a, c] = min(low[a, c], low[b, c])
+                high[a, c] = max(high[a, c], high[b, c])
+            sizes[a] += sizes[b]
+            for v in range(histograms.shape[1]):
+                histograms[a, v] += histograms[b, v]
+            home[b] = a
+            unlink(b, before, after)
+    for a in range(clusters):  # follow the mergers to their end
+        at = home[a]
+        while at >= 0 and home[at] != at:
+            at = home[at]
+        home[a] = at

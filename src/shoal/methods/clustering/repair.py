@@ -1,0 +1,94 @@
+"""From clusters to a recoding: what breaks the promise is merged, or suppressed and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.privacy import PrivacyModel
+from shoal.kernels import clustering_repair
+from shoal.kernels.clustering_order import alike_order
+from shoal.kernels.clustering_space import Space
+from shoal.methods.arrays import promise_of
+from shoal.methods.clustering.clusters import Clusters, boxes_of, least_records
+from shoal.methods.frequency import FrequencyTable
+from shoal.methods.recoding import SUPPRESSED, Recoding, recoding_of
+
+WINDOW = 512
+"""How many clusters to each side are looked at for a merger."""
+
+
+def recode(
+    table: FrequencyTable,
+    models: Sequence[PrivacyModel],
+    clusters: Clusters,
+    *,
+    space: Space,
+    suppression_limit: float = 0.0,
+    facts: dict[str, Any] | None = None,
+) -> Recoding:
+    """Return the recoding of some clusters, mended until each keeps every model.
+
+    A cluster that breaks the promise is merged with the one that makes the loss grow least.
+    Within `suppression_limit` it is suppressed where that loses less. What cannot be mended
+    is suppressed and counted, whatever the limit: a release never breaks its promise.
+
+    Pieces with label -1 are suppressed already.
+    """
+    row, label, count = clusters
+    kept = label >= 0
+    label = label.copy()
+    if kept.any():
+        _, label[kept] = np.unique(label[kept], return_inverse=True)
+        home = _mended(
+            table, models, Clusters(row[kept], label[kept], count[kept]), space,
+            int(suppression_limit * table.records) - int(count[~kept].sum()),
+        )  # fmt: skip
+        label[kept] = home[label[kept]]
+    kept = label >= 0
+    _, label[kept] = np.unique(label[kept], return_inverse=True)
+    low, high = boxes_of(table.codes[row[kept]], label[kept])
+    label[~kept] = SUPPRESSED
+    return recoding_of(table, low, high, (row, label, count), facts=facts)
+
+
+def _mended(
+    table: FrequencyTable,
+    models: Sequence[PrivacyModel],
+    clusters: Clusters,
+    space: Space,
+    budget: int,
+) -> NDArray[np.int64]:
+    """Return the cluster that each cluster becomes part of, -1 for suppressed ones."""
+    row, label, count = clusters
+    low, high = boxes_of(table.codes[row], label)
+    sizes = np.bincount(label, weights=count).astype(np.int64)
+    promise = promise_of(models, table)
+    if not promise.kind.size and sizes.min() >= least_records(models):
+        return np.arange(len(sizes))
+    histograms = _histograms(table, clusters, len(sizes))
+    middle = ((low.astype(np.int64) + high) // 2).astype(np.int32)
+    order = alike_order(middle, space, leaf=2)
+    home = clustering_repair.mend(
+        low[order], high[order], sizes[order], histograms[order],
+        space=space, promise=promise, budget=max(budget, 0), window=WINDOW,
+    )  # fmt: skip
+    settled = np.empty(len(sizes), dtype=np.int64)
+    settled[order] = np.where(home >= 0, order[home], -1)
+    return settled
+
+
+def _histograms(table: FrequencyTable, clusters: Clusters, number: int) -> NDArray[np.int64]:
+    row, label, count = clusters
+    widths = [len(domain) for domain in table.sensitive_domains]
+    histograms = np.zeros((number, sum(widths)), dtype=np.int64)
+    start = 0
+    for column, width in enumerate(widths):
+        cell = label * width + table.sensitive[row, column]
+        part = np.bincount(cell, weights=count, minlength=number * width)
+        histograms[:, start : start + width] = part.reshape(number, width)
+        start += width
+    return histograms
