@@ -28,9 +28,21 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"numpy", "polars"},
     ),
     "xk": ({"core", "methods", "engines"}, set()),
+    "know": ({"core", "methods", "measures", "engines"}, set()),
     "api": (
-        {"core", "kernels", "methods", "measures", "engines", "samples", "dp", "edge", "pipeline",
-         "xk"},
+        {
+            "core",
+            "kernels",
+            "methods",
+            "measures",
+            "engines",
+            "samples",
+            "dp",
+            "edge",
+            "pipeline",
+            "xk",
+            "know",
+        },
         {"numpy", "polars"},
     ),
     "cli": ({"core", "api"}, {"typer", "rich"}),
@@ -52,7 +64,9 @@ def imports_of(path: Path) -> list[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             module = node.module or ""
-            found += [f"{module}.{alias.name}" if module == "shoal" else module for alias in node.names]
+            found += [
+                f"{module}.{alias.name}" if module == "shoal" else module for alias in node.names
+            ]
     return found
 
 

@@ -26,9 +26,13 @@ _HOMES = {
     "TCloseness": "shoal.core.privacy",
     "RecodingModel": "shoal.core.model",
     "anonymize": "shoal.api",
+    "attack": "shoal.api",
+    "infer": "shoal.api",
     "learn": "shoal.api",
     "methods": "shoal.api",
     "metrics": "shoal.api",
+    "recommend": "shoal.api",
+    "risk": "shoal.api",
     "verify": "shoal.api",
 }
 

@@ -33,6 +33,7 @@ from shoal.engines.local.runs import open_release
 from shoal.engines.local.source import Source, format_of, open_source
 from shoal.engines.local.verify import verify_source
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
+from shoal.know import attack, infer, risk, write_preset, write_schema
 from shoal.methods import registry
 from shoal.pipeline import Job, Options, judge_recoding, promise_of
 from shoal.xk import Choices, Techniques, recommend, release_xk
@@ -44,10 +45,12 @@ __all__ = [
     "Release",
     "Techniques",
     "anonymize",
+    "attack",
     "auto_method",
     "build_hierarchy",
     "check_hierarchy",
     "draw_hierarchy",
+    "infer",
     "learn",
     "learn_with_report",
     "method_list",
@@ -55,19 +58,26 @@ __all__ = [
     "metrics",
     "recommend",
     "release_xk",
+    "risk",
     "sample",
     "verify",
     "write_model",
+    "write_preset",
     "write_report",
+    "write_schema",
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """A verified release: the table (None when it went to a file) and its report."""
+    """A verified release: the table (None when it went to a file) and its report.
+
+    `schema` is the one that was released by: every column named, the promise in it.
+    """
 
     table: Any
     report: ReleaseReport
+    schema: Schema
 
 
 def anonymize(
@@ -110,7 +120,8 @@ def anonymize(
             released = pl.concat([part.whole() for part in recoder.parts()])
         with job.clock("verify"):
             verified = job.verify(open_source(released))
-        return Release(table=_like(released, table), report=job.report(recoding, verified))
+        report = job.report(recoding, verified)
+        return Release(table=_like(released, table), report=report, schema=job.schema)
     format_of(Path(out))  # an ending that cannot be written is refused before the work
     inputs = (table,) if isinstance(table, (str, Path)) else ()
     with all_or_nothing(out, inputs=inputs) as temporary:
@@ -119,7 +130,7 @@ def anonymize(
         with job.clock("verify"):
             verified = job.verify(_open_release(temporary, job.source.separator))
         job.stage("write")
-    return Release(table=None, report=job.report(recoding, verified))
+    return Release(table=None, report=job.report(recoding, verified), schema=job.schema)
 
 
 def learn(

@@ -394,13 +394,10 @@ def test_adult_at_k_10(tmp_path, adult, run):
     quasi = adult.flags[1].split(",")
     assert naive.broken(rows, quasi, [{"model": "k-anonymity", "k": 10}], columns={}) == 0
     ages = [int(row["age"]) for row in naive.read(adult.table, separator=";")]
+    span = max(ages) - min(ages)
     costs = {name: label_costs(adult.hierarchies, name) for name in quasi if name != "age"}
     total = sum(
-        (
-            age_width(row[name]) / (max(ages) - min(ages))
-            if name == "age"
-            else costs[name][row[name]]
-        )
+        (age_width(row[name]) / span if name == "age" else costs[name][row[name]])
         for row in rows
         for name in quasi
     )

@@ -24,10 +24,18 @@ QUESTIONS = [
     ("moment", {"bounds": BOUNDS, "order": 2}),
     ("histogram", {"bounds": BOUNDS, "bins": 2}),
 ]
+
+
+def crowd(low: int, high: int) -> list[dict]:
+    """Return records on the two rungs of a ladder from 0 to 1, enough of them to be answered."""
+    return [{"x": 0}] * low + [{"x": 1}] * high
+
+
+# Tables at the tipping point: one record more makes the other rung the better one.
 RANKS = [
-    ("min", {"bounds": BOUNDS}),
-    ("max", {"bounds": BOUNDS}),
-    ("quantile", {"bounds": BOUNDS, "alpha": 0.5}),
+    ("quantile", {"alpha": 0.5}, crowd(40, 40), [{"x": 1}]),
+    ("min", {}, crowd(11, 70), [{"x": 0}]),
+    ("max", {}, crowd(70, 11), [{"x": 1}]),
 ]
 
 
@@ -65,12 +73,10 @@ def test_no_more_than_epsilon_leaks(statistic, options, extra):
     assert seen <= 1.0
 
 
-@pytest.mark.parametrize(("statistic", "options"), RANKS)
-def test_no_more_than_epsilon_leaks_from_a_rank(statistic, options):
-    rows = [{"x": v} for v in (0, 0, 0, 9, 9, 9, 9)]  # whole numbers: eleven rungs
-    many, options = 2_000, {**options, "bounds": (0, 10)}
-    for extra in ([{"x": 0}], [{"x": 10}]):
-        assert worst(rows, rows + extra, statistic, many, epsilon=1.0, **options) <= 1.0
+@pytest.mark.parametrize(("statistic", "options", "rows", "extra"), RANKS)
+def test_no_more_than_epsilon_leaks_from_a_rank(statistic, options, rows, extra):
+    seen = worst(rows, rows + extra, statistic, 5_000, epsilon=1.0, bounds=(0, 1), **options)
+    assert 0.15 < seen <= 1.0  # half of epsilon at most, for scores that may move both ways
 
 
 @pytest.mark.parametrize(("statistic", "options"), QUESTIONS[:3])

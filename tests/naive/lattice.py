@@ -119,7 +119,9 @@ class Naive:
             return max(w * x for w, x in zip(weights, parts, strict=True)) / max(weights)
         if name == "loss":
             total = sum(weights)
-            return math.prod((1 + x) ** (w / total) for w, x in zip(weights, parts, strict=True)) - 1
+            return (
+                math.prod((1 + x) ** (w / total) for w, x in zip(weights, parts, strict=True)) - 1
+            )
         scale = len(weights) / sum(weights)
         return sum(scale * w * x for w, x in zip(weights, parts, strict=True))
 
@@ -140,8 +142,7 @@ class Naive:
         values = Counter(record[0][j] for record in self.records)
         general = Counter(column.released(record[0][j], node[j]) for record in self.records)
         total = -sum(
-            a * math.log2(a / general[column.released(code, node[j])])
-            for code, a in values.items()
+            a * math.log2(a / general[column.released(code, node[j])]) for code, a in values.items()
         )
         if name == "entropy" and f:
             gone = Counter(key[j] for key, _ in suppressed)

@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from shoal import __version__
-from shoal.cli import check, house, recommend, release
+from shoal.cli import check, house, know, recommend, release
 from shoal.core.errors import ShoalError
 
 app = typer.Typer(
@@ -30,7 +30,8 @@ app = typer.Typer(
 )
 for _command in (release.anonymize, release.learn, check.verify, check.metrics):
     app.command()(_command)
-app.command()(recommend.recommend)
+for _command in (know.risk, know.infer, recommend.recommend):
+    app.command()(_command)
 app.add_typer(house.hierarchy, name="hierarchy")
 app.command()(house.methods)
 app.command()(house.sample)

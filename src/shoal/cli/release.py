@@ -10,10 +10,13 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import recommend as rec
+from shoal.cli.know import attack_lines
 from shoal.cli.progress import stages
 from shoal.core.errors import SchemaError
 from shoal.core.flags import PromiseFlags
 from shoal.core.schema import Kind, Role, Schema
+
+ATTACKED = 100_000  # a larger table is attacked only when asked for: it is read again for it
 
 Method = Annotated[str, typer.Option(metavar="NAME", help="See `shoal methods`.")]
 Limit = Annotated[
@@ -76,6 +79,14 @@ def anonymize(
     level: rec.Level = 1,
     gradual: rec.Gradual = False,
     false_records: rec.FalseRecords = None,
+    attacks: Annotated[
+        bool | None,
+        typer.Option(
+            "--attacks/--no-attacks",
+            help="Attack table and release, and say how often it succeeds.",
+            show_default="on up to 100,000 records",
+        ),
+    ] = None,
     seed: Seed = 0,
     threads: Threads = None,
     sep: opt.Sep = None,
@@ -125,10 +136,15 @@ def anonymize(
         )
     if report is not None:
         api.write_report(release.report, report, inputs=(source, goal))
+    found = []
+    if attacks or (attacks is None and not quiet and release.report.records <= ATTACKED):
+        asked = opt.input_of(source, table, query)
+        made = api.attack(asked, goal, release.schema, seed=seed, separator=sep)
+        found = [each.to_document() for each in made]
     if json:
-        print(as_json(release.report.to_document()))
+        print(as_json({**release.report.to_document(), "attacks": found}))
     elif not quiet:
-        print(summary(release.report, out=out))
+        print("\n".join([summary(release.report, out=out), *attack_lines(found)]))
     return 0
 
 

@@ -1,13 +1,14 @@
-"""Local search on clusters: move a record, swap two, or pull a third one in.
+"""Local search on clusters: move, swap and pull records, dissolve clusters.
 
 Clusters stand in a line, and each one deals only with those around it: the caller puts
 them in another order before every round, so that other neighbours meet. Pieces (records
 of one row that move together) are taken up in a given order. For each one the best of
 these changes is sought, and made if it loses less than the threshold:
 
-    move   to a neighbour, if enough records stay behind
-    swap   places with a piece of a neighbour
-    pull   move, and let a neighbour with records to spare fill the place
+    move      to a neighbour, if enough records stay behind
+    swap      places with a piece of a neighbour
+    pull      move, and let a neighbour with records to spare fill the place
+    dissolve  the piece's whole cluster into its neighbours
 
 A cluster keeps the two lowest and the two highest codes of each column, so that its box
 without one piece is known at once.
@@ -78,7 +79,7 @@ def improve(
         run(
             codes, counts, label, space.column, space.flat, space.log, k, turns, slack, window,
             state, numbers, links, np.empty((2, columns), dtype=np.int64),
-            np.empty((3, BEST), dtype=np.int64),
+            np.empty((2, BEST), dtype=np.int64), np.empty(4 * k, dtype=np.int64),
         )
     )  # fmt: skip
 
@@ -240,9 +241,55 @@ def nearest_clusters(
 
 
 @njit(**LEAN)
+def dissolve(
+    column, flat, log, codes, counts, label, a, begin, end, state, numbers, links, best, limit,
+    moved,
+):  # fmt: skip
+    """Give every piece of a cluster to the neighbour that grows least, if that loses less.
+
+    Returns: the change of the loss; 0 and all as before, if it is not below `limit`.
+    """
+    old = numbers[a, 0] * numbers[a, 1]
+    change = -old
+    piece = numbers[a, 2]
+    pieces = 0
+    while piece >= 0:  # a first look, as if each piece were the only one to come
+        if pieces == moved.size or nearest_clusters(
+            column, flat, log, codes, counts, piece, a, begin, end, state, numbers, best
+        ) == 0:
+            return np.int64(0)
+        change += best[0, 0]
+        if change >= limit:
+            return np.int64(0)
+        moved[pieces] = piece
+        pieces += 1
+        piece = links[piece, 0]
+    change = -old
+    done = 0
+    while done < pieces and change < limit:
+        piece = moved[done]
+        nearest_clusters(
+            column, flat, log, codes, counts, piece, a, begin, end, state, numbers, best
+        )
+        change += best[0, 0]
+        hand_over(piece, a, best[1, 0], label, numbers, links)
+        renew(column, flat, log, codes, counts, best[1, 0], state, numbers, links)
+        done += 1
+    if change < limit:
+        renew(column, flat, log, codes, counts, a, state, numbers, links)
+        return change
+    for i in range(done):
+        b = label[moved[i]]
+        hand_over(moved[i], b, a, label, numbers, links)
+        renew(column, flat, log, codes, counts, b, state, numbers, links)
+    renew(column, flat, log, codes, counts, a, state, numbers, links)
+    return np.int64(0)
+
+
+@njit(**LEAN)
 def run(
     codes, counts, label, column, flat, log, k, turns, slack, window, state, numbers, links,
-    box, best,
+    box, best, moved,
 ):  # fmt: skip
     """Give every piece its turn; return by how much the loss fell."""
     clusters = numbers.shape[0]
@@ -273,6 +320,14 @@ def run(
             continue
         begin = max(a - window, 0)
         end = min(a + window + 1, clusters)
+        if numbers[a, 2] == piece:  # once a round for each cluster, more or less
+            change = dissolve(
+                column, flat, log, codes, counts, label, a, begin, end, state, numbers, links,
+                best, slack[turn], moved,
+            )  # fmt: skip
+            if change != 0:
+                fallen -= change
+                continue
         found = nearest_clusters(
             column, flat, log, codes, counts, piece, a, begin, end, state, numbers, best
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
+from tests.naive.lattice import Column, Naive
 
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.privacy import AlphaKAnonymity, KAnonymity, LDiversity, NTCloseness, TCloseness
@@ -12,8 +13,6 @@ from shoal.core.schema import Kind
 from shoal.methods.domain import line_domain, tree_domain
 from shoal.methods.frequency import from_codes
 from shoal.methods.lattice.space import space_of
-
-from tests.naive.lattice import Column, Naive
 
 PROMISES = {
     "k": lambda: [KAnonymity(2)],
@@ -52,6 +51,7 @@ def random_domain(rng, name):
         ladder = None
         if kind == "ladder":
             rows = [(str(v), f"[{(v - 1) // 3}]", f"<{(v - 1) // 6}>", "*") for v in range(1, 13)]
+            rng.shuffle(rows)
             ladder = Hierarchy.from_rows(name, rows)
         labels = [str(v) for v in values]
         if ladder is None and rng.random() < 0.4:

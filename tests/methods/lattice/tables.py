@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 import numpy as np
+import polars as pl
 
 from shoal.core.hierarchy_build import Intervals
 from shoal.core.schema import Attribute, Kind, Role, Schema, load_hierarchy
@@ -74,9 +73,7 @@ def adult15_table(folder):
 def perturbed(table, records, *, seed=0, share=0.1):
     """Records drawn from a table, a share of all cells redrawn: many distinct tuples."""
     rng = np.random.default_rng(seed)
-    rows = np.repeat(np.arange(table.rows), table.counts)[
-        rng.integers(0, table.records, records)
-    ]
+    rows = np.repeat(np.arange(table.rows), table.counts)[rng.integers(0, table.records, records)]
     codes = table.codes[rows]
     for j, domain in enumerate(table.domains):
         redrawn = rng.random(records) < share

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.methods.lattice.tables import adult15_table, adult_table, perturbed, wide_table
 
 from shoal.core.privacy import KAnonymity, LDiversity, TCloseness
 from shoal.measures.utility import grouping_of, utility_of
 from shoal.methods.lattice.search import search
-
-from tests.methods.lattice.tables import adult15_table, adult_table, perturbed, wide_table
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +50,12 @@ def test_same_bytes_with_one_thread_and_two_and_with_little_memory(table):
     big = perturbed(table, 60_000)
     found = [
         search(
-            big, [KAnonymity(5)], suppression_limit=0.02, method="bfs", threads=threads, memory=memory
+            big,
+            [KAnonymity(5)],
+            suppression_limit=0.02,
+            method="bfs",
+            threads=threads,
+            memory=memory,
         )
         for threads, memory in ((1, 500_000_000), (2, 500_000_000), (2, 1_000_000))
     ]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.lattice.cases import PROMISES, random_case
 
 from shoal.methods.lattice.measures import MEASURES
 from shoal.methods.lattice.search import explore
-
-from tests.methods.lattice.cases import PROMISES, random_case
 
 OPTIMAL = ("flash", "bfs", "dfs", "incognito", "best-first")
 LIMITS = (0.0, 0.05, 0.3, 1.0)
@@ -34,9 +33,7 @@ def agree(seed, promise, limit, utilities, aggregate="geometric"):
             assert value == pytest.approx(expected, abs=1e-9), (utility, method)
             published, suppressed = solutions[ranked[0].node]
             assert len(suppressed) == ranked[0].suppressed
-            own = naive.value(
-                utility, ranked[0].node, published, suppressed, aggregate=aggregate
-            )
+            own = naive.value(utility, ranked[0].node, published, suppressed, aggregate=aggregate)
             assert value == pytest.approx(own, abs=1e-9), (utility, method)
 
 

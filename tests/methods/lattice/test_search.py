@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.lattice.cases import PROMISES, random_case
 
 from shoal.core.errors import MethodError, NoSolutionError, UnknownValueError
 from shoal.core.hierarchy import Hierarchy
@@ -19,8 +20,6 @@ from shoal.methods.lattice.measures import MEASURES, Tally, measure_of
 from shoal.methods.lattice.search import METHODS, explore, search
 from shoal.methods.lattice.shortage import smallest_limit
 from shoal.methods.lattice.space import Lattice, space_of
-
-from tests.methods.lattice.cases import PROMISES, random_case
 
 
 def people(ages, sexes, diagnoses=None):
@@ -53,7 +52,10 @@ def test_levels_labels_and_suppressed_records():
     found = search(table, [KAnonymity(3)], suppression_limit=0.2)
     assert found.facts["levels"] == {"age": 1, "sex": 0}
     assert found.suppressed == 1
-    assert sorted(zip(found.labels(0), found.labels(1), strict=True)) == [("20s", "f"), ("40s", "m")]
+    assert sorted(zip(found.labels(0), found.labels(1), strict=True)) == [
+        ("20s", "f"),
+        ("40s", "m"),
+    ]
     assert found.facts["optimal"]
     assert found.facts["utility_measure"] == "loss"
 
@@ -69,11 +71,28 @@ def test_a_column_without_a_hierarchy_is_raw_or_root():
 
 
 def test_numbers_are_found_in_a_hierarchy_that_writes_them_otherwise():
-    tree = Hierarchy.from_rows("x", [("1.0", "low", "*"), ("2.0", "low", "*"), ("9.0", "high", "*")])
+    tree = Hierarchy.from_rows(
+        "x", [("1.0", "low", "*"), ("2.0", "low", "*"), ("9.0", "high", "*")]
+    )
     x = line_domain("x", Kind.NUMERIC, ["1", "2", "9"], [1.0, 2.0, 9.0], ladder=tree)
     codes = np.array([[0], [1], [2]], dtype=np.int32)
     table = from_codes((x,), codes, np.full(3, 2, dtype=np.int64))
     assert search(table, [KAnonymity(3)], suppression_limit=0.4).labels(0) == ["low"]
+
+
+def test_a_hierarchy_may_list_its_values_in_any_order():
+    rows = [("9", "high", "*"), ("2", "low", "*"), ("5", "high", "*"), ("1", "low", "*")]
+    tree = Hierarchy.from_rows("x", rows)
+    x = line_domain("x", Kind.NUMERIC, ["1", "2", "5", "9"], [1.0, 2.0, 5.0, 9.0], ladder=tree)
+    codes = np.array([[0], [1], [2], [3]], dtype=np.int32)
+    table = from_codes((x,), codes, np.array([3, 1, 1, 2], dtype=np.int64))
+    raised = search(table, [KAnonymity(3)])
+    assert sorted(zip(raised.labels(0), raised.sizes.tolist(), strict=True)) == [
+        ("high", 3),
+        ("low", 4),
+    ]
+    raw = search(table, [KAnonymity(2)], suppression_limit=0.3)
+    assert sorted(zip(raw.labels(0), raw.sizes.tolist(), strict=True)) == [("1", 3), ("9", 2)]
 
 
 def test_a_value_outside_its_hierarchy_is_refused_without_showing_it():
@@ -113,7 +132,7 @@ def test_no_solution_names_the_column_and_the_limit():
 
 
 def test_too_few_records_for_any_class():
-    with pytest.raises(NoSolutionError, match="no larger limit would do.*'age'"):
+    with pytest.raises(NoSolutionError, match=r"no larger limit would do.*'age'"):
         search(people([21, 35], "fm"), [KAnonymity(3)], suppression_limit=1.0)
 
 

@@ -58,7 +58,11 @@ class Evaluator:
         self._measure: Measure | None = None
         self._widest = max(len(block) for block in space.blocks)
         self._payers = np.array(
-            [b * self._widest + i for b, block in enumerate(space.blocks) for i in range(len(block))]
+            [
+                b * self._widest + i
+                for b, block in enumerate(space.blocks)
+                for i in range(len(block))
+            ]
         )
         self._steps: dict[tuple[int, Node, Node], tuple[NDArray[np.uint32], int]] = {}
         self._costs: dict[tuple[int, Node], NDArray[np.int64]] = {}
@@ -90,8 +94,9 @@ class Evaluator:
         packed = np.zeros((len(self.space.blocks), len(starts)), dtype=np.uint32)
         for b, block in enumerate(self.space.blocks):
             for j in block:
-                packed[b] *= np.uint32(len(table.domains[j]))
-                packed[b] += codes[j].astype(np.uint32)
+                ladder = self.space.ladders[j]
+                packed[b] *= np.uint32(len(ladder.nodes[0]))
+                packed[b] += ladder.codes[0].astype(np.uint32)[codes[j]]
         first, value, amount = self._spread(starts)
         return Classes(packed, counts, first, value, amount)
 
@@ -255,9 +260,7 @@ class Evaluator:
             self._costs[key] = matrix
         return matrix
 
-    def _by_code(
-        self, node: Node, parts: Sequence[NDArray[np.int64]]
-    ) -> list[NDArray[np.int64]]:
+    def _by_code(self, node: Node, parts: Sequence[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
         """Return int64[2, codes] per column: failing records by what is released for them."""
         found = []
         for block, part in zip(self.space.blocks, parts, strict=True):

@@ -146,7 +146,8 @@ class ColumnMeasure(Measure):
         """Return float64[columns, 1]: what suppressed records pay on top, already scaled."""
         records = tally.least if least else tally.suppressed
         paid = tally.paid[int(least)]
-        return ((records * self._full - paid) * self._scale)[:, None]
+        extra: Floats = (records * self._full - paid) * self._scale
+        return extra[:, None]
 
     def score(self, tally: Tally) -> float:
         """Return the score of a node."""

@@ -31,9 +31,7 @@ def settle(answer: Answer, evaluator: Evaluator) -> Answer:
     Guarantee:
         Every class left keeps every closeness model against the records left.
     """
-    models = [
-        m for m in evaluator.pledge.models if isinstance(m, (TCloseness, NTCloseness))
-    ]
+    models = [m for m in evaluator.pledge.models if isinstance(m, (TCloseness, NTCloseness))]
     due = answer.due.copy()
     changed = bool(models) and bool((due > 0).any())
     while changed:
@@ -125,5 +123,3 @@ def _nodes(space: Space, node: Node, low: NDArray[np.int32]) -> NDArray[np.int32
     for j, ladder in enumerate(space.ladders):
         found[:, j] = ladder.nodes[node[j]][ladder.codes[node[j]][low[:, j]]]
     return found
-
-

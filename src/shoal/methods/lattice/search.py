@@ -36,6 +36,7 @@ METHODS = (*_DENSE_SEARCHES, "datafly", "best-first")
 # about ten seconds on a machine of 2026.
 EFFORT = 1_200_000_000
 _NODE = 60_000
+_PATIENCE = 10
 
 
 def search(
@@ -139,10 +140,15 @@ def _open_search(method: str, findings: Findings, space: Space) -> Search:
 def _stopper(
     evaluator: Evaluator, findings: Findings, *, seconds: float | None
 ) -> Callable[[], bool]:
-    if seconds is not None:
-        end = time.monotonic() + seconds
-        return lambda: time.monotonic() > end
-    return lambda: evaluator.work + _NODE * len(findings.counted) > EFFORT
+    begun = time.monotonic()
+
+    def spent() -> float:
+        if seconds is not None:
+            return (time.monotonic() - begun) / max(seconds, 1e-9)
+        return (evaluator.work + _NODE * len(findings.counted)) / EFFORT
+
+    # A first solution is worth waiting for, though not for ever.
+    return lambda: spent() > (1 if findings.solutions else _PATIENCE)
 
 
 def _release(space: Space, found_out: Exploration) -> Recoding:

@@ -108,7 +108,7 @@ class Space:
         ends = [0]
         size = 1
         for j, ladder in enumerate(self.ladders):
-            card = len(ladder.domain)
+            card = len(ladder.nodes[0])
             if size * card > BLOCK and j > ends[-1]:
                 ends.append(j)
                 size = 1

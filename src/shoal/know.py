@@ -1,0 +1,141 @@
+"""Knowing a table and its release: roles, risk, and attacks that are carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from shoal.core.errors import MethodError
+from shoal.core.schema import Others, Schema
+from shoal.engines.local.attack import Attacker
+from shoal.engines.local.infer import Inference, preset_frame
+from shoal.engines.local.infer import infer as infer_source
+from shoal.engines.local.recode import Part
+from shoal.engines.local.risk import risk as risk_source
+from shoal.engines.local.source import Source, format_of, open_source
+from shoal.engines.local.write import all_or_nothing, write_parts, write_text
+from shoal.measures.attacks.result import Comparison
+from shoal.measures.risk.report import RiskReport
+from shoal.methods.infer.propose import schema_text
+
+__all__ = ["attack", "infer", "risk", "write_preset", "write_schema"]
+
+
+def infer(
+    table: Any,
+    *,
+    max_size: int = 5,
+    seconds: float = 60,
+    threshold: float = 1.0,
+    separator: str | None = None,
+) -> Inference:
+    """Say what each column seems to be and which sets of columns identify people."""
+    source = open_source(table, separator=separator)
+    return infer_source(source, max_size=max_size, seconds=seconds, threshold=threshold)
+
+
+def write_schema(found: Inference, out: str | Path, *, inputs: Sequence[str | Path] = ()) -> None:
+    """Write the proposed schema, with the reasons as comments, for a person to edit."""
+    write_text(out, found.schema_text(), inputs=tuple(inputs))
+
+
+def write_preset(
+    table: Any,
+    found: Inference,
+    name: str,
+    *,
+    as_of: date | None = None,
+    schema_out: str | Path | None = None,
+    table_out: str | Path | None = None,
+    separator: str | None = None,
+) -> tuple[str, ...]:
+    """Carry out the steps of a preset; return what a person must still do.
+
+    Args:
+        table: the table that `found` was inferred from.
+        found: its columns and verdicts.
+        name: such as hipaa-safe-harbor.
+        as_of: the day that decides who is over 89.
+        schema_out: where to write the schema of the prepared table.
+        table_out: where to write the prepared table, in the order of its values.
+        separator: of a CSV file.
+    """
+    preset = found.preset(name, as_of=as_of)
+    source = open_source(table, separator=separator)
+    inputs = (table,) if isinstance(table, (str, Path)) else ()
+    if table_out is not None:
+        format_of(Path(table_out))
+        frame = source.collect(preset_frame(source, preset))
+        frame = frame.sort(frame.columns, nulls_last=False)
+        with all_or_nothing(table_out, inputs=inputs) as temporary:
+            write_parts(iter([Part(frame, None)]), temporary, separator=source.separator)
+    if schema_out is not None:
+        text = schema_text(preset.schema, {}, notices=preset.notices)
+        write_text(schema_out, text, inputs=inputs)
+    return preset.notices
+
+
+def risk(
+    table: Any,
+    schema: Schema,
+    *,
+    population: Any = None,
+    sampling_fraction: float | None = None,
+    weights: str | None = None,
+    household: str | None = None,
+    max_size: int | None = None,
+    separator: str | None = None,
+) -> RiskReport:
+    """Measure how easily people are found in a table as it stands."""
+    return risk_source(
+        open_source(table, separator=separator),
+        schema,
+        population=None if population is None else open_source(population),
+        sampling_fraction=sampling_fraction,
+        weights=weights,
+        household=household,
+        max_size=max_size,
+    )
+
+
+def attack(
+    original: Any,
+    release: Any,
+    schema: Schema,
+    *,
+    register: Any = None,
+    key: str | None = None,
+    everything: bool = False,
+    targets: int = 500,
+    seed: int = 0,
+    separator: str | None = None,
+) -> tuple[Comparison, ...]:
+    """Attack a table and its release; compare both with guessing.
+
+    Args:
+        original: the table, to attack and to score by.
+        release: what was made of it.
+        schema: quasi-identifiers and sensitive columns.
+        register: an outside table that the attacker holds.
+        key: the column that says who is who in the register and in the original.
+        everything: every attack; otherwise singling out, linkability and inference.
+        targets: how many people are attacked.
+        seed: chooses them.
+        separator: of CSV files.
+    """
+    if (register is None) != (key is None):
+        raise MethodError(problem="a register and the key column that joins it go together")
+    attacker = Attacker(
+        open_source(original, separator=separator),
+        open_source(release, separator=separator),
+        replace(schema, others=Others.DROP),
+        seed=seed,
+        targets=targets,
+    )
+    outside: Source | None = None if register is None else open_source(register)
+    if everything:
+        return attacker.all(outside, key=key)
+    return attacker.three_questions(outside, key=key)
