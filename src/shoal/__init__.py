@@ -29,7 +29,6 @@ _HOMES = {
     "attack": "shoal.api",
     "infer": "shoal.api",
     "learn": "shoal.api",
-    "methods": "shoal.api",
     "metrics": "shoal.api",
     "recommend": "shoal.api",
     "risk": "shoal.api",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ __all__ = [
     "auto_method",
     "build_hierarchy",
     "check_hierarchy",
+    "check_place",
     "draw_hierarchy",
     "infer",
     "learn",
@@ -119,16 +121,17 @@ def anonymize(
         with job.clock("encode"):
             released = pl.concat([part.whole() for part in recoder.parts()])
         with job.clock("verify"):
-            verified = job.verify(open_source(released))
+            verified = job.verify(open_source(released), recoding)
         report = job.report(recoding, verified)
         return Release(table=_like(released, table), report=report, schema=job.schema)
     format_of(Path(out))  # an ending that cannot be written is refused before the work
     inputs = (table,) if isinstance(table, (str, Path)) else ()
-    with all_or_nothing(out, inputs=inputs) as temporary:
+    with all_or_nothing(out, inputs=(*inputs, *chosen.inputs)) as temporary:
         with job.clock("encode"):
             write_parts(recoder.parts(), temporary, separator=job.source.separator)
         with job.clock("verify"):
-            verified = job.verify(_open_release(temporary, job.source.separator))
+            written = _open_release(temporary, job.source.separator)
+            verified = job.verify(written, recoding)
         job.stage("write")
     return Release(table=None, report=job.report(recoding, verified), schema=job.schema)
 
@@ -195,13 +198,17 @@ def metrics(
     release: Any,
     schema: Schema,
     *,
+    starred: bool = False,
     separator: str | None = None,
 ) -> dict[str, Any]:
-    """Measure a release against the table it was made from, by its labels alone."""
+    """Measure a release against the table it was made from, by its labels alone.
+
+    With `starred`, records that are the root in every quasi-identifier count as suppressed.
+    """
     before = open_source(original, separator=separator)
     after = _open_release(release, separator)
     fitted = replace(schema, privacy=()).fit(before.columns, where=before.where)
-    return measure_release(before, after, fitted)
+    return measure_release(before, after, fitted, starred=starred)
 
 
 def _open_release(release: Any, separator: str | None) -> Source:
@@ -230,6 +237,20 @@ def method_list() -> list[dict[str, str]]:
 def auto_method() -> str:
     """Return the name of the method that `auto` stands for."""
     return registry.AUTO
+
+
+def check_place(out: str | Path, *, inputs: Sequence[str | Path] = ()) -> None:
+    """Refuse a place that cannot be written to, before any work is done.
+
+    Raises:
+        OutputError: it is an input, a folder, or in a folder that is not there.
+    """
+    with suppress(_Probed), all_or_nothing(out, inputs=tuple(inputs)):
+        raise _Probed
+
+
+class _Probed(Exception):
+    """Leaves `all_or_nothing` before it publishes anything."""
 
 
 def write_report(

@@ -6,12 +6,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from shoal.core.errors import InputError, NoSolutionError, PrivacyError, UnsafeReleaseError
+from shoal.core.errors import (
+    InputError,
+    NoSolutionError,
+    PrivacyError,
+    SchemaError,
+    UnsafeReleaseError,
+)
 from shoal.core.model import RecodingModel
 from shoal.core.privacy import ClassSummary, PrivacyModel, Reference, expand
 from shoal.core.report import ModelResult, ReleaseReport, Risk, Verification
@@ -43,6 +50,7 @@ class Options:
     threads: int | None = None
     separator: str | None = None
     progress: Progress = _silent
+    inputs: tuple[str | Path, ...] = ()  # further files that must not be overwritten
     search: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -91,14 +99,14 @@ def _summaries(
 
 
 def _reference(counts: Any, domain: Domain) -> Reference:
-    if domain.tree is None:
+    if domain.ladder is None:
         return Reference(counts.tolist(), values=domain.labels)
     return Reference(
         counts.tolist(),
         values=domain.labels,
-        parents=domain.tree.parents,
-        heights=domain.tree.heights,
-        node_of_value=[int(node) for node in domain.position],
+        parents=domain.ladder.parents,
+        heights=domain.ladder.heights,
+        node_of_value=[int(node) for node in domain.ladder_nodes()],
     )
 
 
@@ -147,11 +155,16 @@ class Job:
         spread = dict.fromkeys(m.column for m in models if m.column is not None)
         if fitted.target is not None and fitted.target not in fitted.quasi:
             spread[fitted.target] = None
-        coded = [*fitted.quasi, *fitted.sensitive, *spread]
+        # Only the columns that are recoded may change their type; of text files, all that
+        # are counted come dictionary-coded, which is smaller.
+        coded = [*fitted.quasi]
+        if source.shape is not None:
+            coded += [*fitted.sensitive, *spread]
         lazy = source.scan([c for c in source.columns if c in fitted.released], coded=coded)
         if source.fits_memory():
             lazy = source.collect(lazy).lazy()
         counted = frequencies(source, lazy, fitted, sensitive=list(spread))
+        _check_values(fitted, counted.table)
         return cls(
             source=source,
             schema=fitted,
@@ -186,8 +199,10 @@ class Job:
         self._check_whole(table)
         if method.must_compile():
             self.options.progress("compile")
-        with self.clock("compile"):
-            method.run(_first_rows(table), self.models, **self.options.search)
+        wall, cpu = time.perf_counter(), time.process_time()
+        method.run(_first_rows(table), self.models, **self.options.search)
+        self.seconds["compile"] = time.perf_counter() - wall
+        self.cpu["compile"] = time.process_time() - cpu
         with self.clock("learn"):
             return method.run(
                 table,
@@ -222,9 +237,18 @@ class Job:
                     )
                 )
 
-    def verify(self, source: Source) -> Verification:
-        """Judge what was written; raise if it does not hold."""
+    def verify(self, source: Source, recoding: Recoding) -> Verification:
+        """Judge what was written; raise if it does not hold or is not all there."""
         verified = verify_source(source, self.schema, self.models)
+        starred = recoding.suppressed if self.options.suppressed == "star" else 0
+        expected = int(recoding.sizes.sum()) + starred
+        if verified.records != expected:
+            raise UnsafeReleaseError(
+                problem=(
+                    f"{verified.records} records were written where {expected} should be; "
+                    "nothing was published"
+                )
+            )
         if not verified.holds:
             failed = ", ".join(r.model.name for r in verified.privacy if not r.holds)
             raise UnsafeReleaseError(
@@ -310,6 +334,22 @@ class Job:
             utility=report.utility,
             levels=recoding.facts.get("levels"),
         )
+
+
+def _check_values(schema: Schema, table: FrequencyTable) -> None:
+    """Refuse a promise about values that do not occur: it would protect nobody."""
+    values = {
+        domain.name: {label for label in domain.labels if label is not None}
+        for domain in table.sensitive_domains
+    }
+    kinds = dict.fromkeys(schema.sensitive, "")
+    faults = [
+        fault
+        for model in schema.privacy
+        for fault in model.check(kinds, hierarchies=set(kinds), values=values)
+    ]
+    if faults:
+        raise SchemaError(where="schema", faults=faults)
 
 
 def _first_rows(table: FrequencyTable) -> FrequencyTable:

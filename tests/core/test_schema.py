@@ -72,7 +72,7 @@ def test_a_promise_is_checked_against_the_columns() -> None:
 @pytest.mark.parametrize(
     ("columns", "problem"),
     [
-        (["age"], "'zip': the table has no such column"),
+        (["age"], "'zip': no such column in the table"),
         (["age", "zip", "zip"], "'zip' stands twice in the header"),
         (["age", "zip", "extra"], "have no role: 'extra'"),
     ],

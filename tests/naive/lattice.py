@@ -91,6 +91,24 @@ class Naive:
                 suppressed += [(key, record) for record in members]
         return published, suppressed
 
+    def settled(self, node):
+        """Split as `split`, then judge the kept classes against the kept records alone."""
+        published, suppressed = self.split(node)
+        whole = self.records
+        while suppressed:
+            self.records = [record for members in published.values() for record in members]
+            failing = [key for key, members in published.items() if not self.holds(members)]
+            self.records = whole
+            if not failing:
+                break
+            for key in failing:
+                suppressed = suppressed + [(key, record) for record in published.pop(key)]
+        return published, suppressed
+
+    def settled_solutions(self):
+        found = {node: self.settled(node) for node in self.nodes()}
+        return {node: parts for node, parts in found.items() if len(parts[1]) <= self.budget}
+
     def solutions(self):
         found = {}
         for node in self.nodes():

@@ -69,6 +69,9 @@ def metrics(
     date: opt.Date = None,
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
+    suppressed: Annotated[
+        str, typer.Option(metavar="KIND", help="How it suppresses: remove, or star (all *).")
+    ] = "remove",
     sep: opt.Sep = None,
     json: opt.Json = False,
 ) -> int:
@@ -83,6 +86,8 @@ def metrics(
         hierarchies=hierarchies,
         missing=missing,
     )
-    document = api.metrics(opt.input_of(original, table, query), release, read, separator=sep)
+    starred = opt.is_star(suppressed)
+    asked = opt.input_of(original, table, query)
+    document = api.metrics(asked, release, read, starred=starred, separator=sep)
     print(as_json(document) if json else measures(document))
     return 0

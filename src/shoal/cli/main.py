@@ -17,6 +17,7 @@ import typer
 
 from shoal import __version__
 from shoal.cli import check, house, know, recommend, release
+from shoal.core.documents import reason
 from shoal.core.errors import ShoalError
 
 app = typer.Typer(
@@ -80,6 +81,9 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     except BrokenPipeError:
         return 0
+    except OSError as error:
+        print(f"shoal: {reason(error)}", file=sys.stderr)
+        return 2
     except BaseException as error:
         if isinstance(error, SystemExit):
             raise

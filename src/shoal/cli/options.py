@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from shoal.core.documents import read_document
 from shoal.core.errors import SchemaError
 from shoal.core.flags import PromiseFlags, schema_from_flags
 from shoal.core.schema import Kind, Role, Schema
@@ -73,6 +74,29 @@ def input_of(address: str, table: str | None, query: str | None) -> object:
     from shoal.api import Database
 
     return Database(uri=address, table=table, query=query)
+
+
+def files_of(source: str, schema: str | None, hierarchies: str | None) -> tuple[str | Path, ...]:
+    """Return every file that a command reads: none of them may be written to."""
+    files: list[str | Path] = [] if "://" in source else [source]
+    if hierarchies is not None and Path(hierarchies).is_dir():
+        files += sorted(Path(hierarchies).iterdir())
+    if schema is not None:
+        files.append(schema)
+        document = read_document(schema)
+        columns = document.get("columns") if isinstance(document, dict) else None
+        for entry in columns.values() if isinstance(columns, dict) else ():
+            tree = entry.get("hierarchy") if isinstance(entry, dict) else None
+            if isinstance(tree, str):
+                files.append(Path(schema).parent / tree)
+    return tuple(files)
+
+
+def is_star(kind: str) -> bool:
+    """Return whether suppressed records are released as the root; refuse other words."""
+    if kind not in ("remove", "star"):
+        raise SchemaError(where="--suppressed", faults=["must be remove or star"])
+    return kind == "star"
 
 
 def names(text: str | None) -> list[str]:

@@ -109,6 +109,10 @@ def anonymize(
     )  # fmt: skip
     chosen = _with_choices(opt.with_promise(read, flags), suppression_limit, utility, target)
     goal = opt.out_path(out, command="anonymize")
+    files = opt.files_of(source, schema, hierarchies)
+    api.check_place(goal, inputs=files)
+    if report is not None:
+        api.check_place(report, inputs=(*files, goal))
     if method == "xk":
         choices = rec.choices_of(
             techniques, "none", None, ranking=ranking, generalize=generalize,
@@ -132,10 +136,10 @@ def anonymize(
             opt.input_of(source, table, query),
             chosen,
             out=goal,
-            options=_options(method, sep, seed, threads, progress, suppressed, keep_order),
+            options=_options(method, sep, seed, threads, progress, suppressed, keep_order, files),
         )
     if report is not None:
-        api.write_report(release.report, report, inputs=(source, goal))
+        api.write_report(release.report, report, inputs=(*files, goal))
     found = []
     if attacks or (attacks is None and not quiet and release.report.records <= ATTACKED):
         asked = opt.input_of(source, table, query)
@@ -196,13 +200,15 @@ def learn(
         missing=missing,
     )  # fmt: skip
     chosen = _with_choices(opt.with_promise(read, flags), suppression_limit, utility, target)
+    files = opt.files_of(source, schema, hierarchies)
+    api.check_place(model, inputs=files)
     with stages(quiet=quiet or json) as progress:
         learned, report = api.learn_with_report(
             opt.input_of(source, table, query),
             chosen,
             options=_options(method, sep, seed, threads, progress),
         )
-    api.write_model(learned, model, inputs=(source,))
+    api.write_model(learned, model, inputs=files)
     if json:
         print(as_json(report.to_document()))
     elif not quiet:
@@ -238,11 +244,11 @@ def _options(
     progress: Any,
     suppressed: str = "remove",
     keep_order: bool = False,
+    files: tuple[Any, ...] = (),
 ) -> Any:
     from shoal.api import Options
 
-    if suppressed not in ("remove", "star"):
-        raise SchemaError(where="--suppressed", faults=["must be remove or star"])
+    opt.is_star(suppressed)
     return Options(
         method=method,
         separator=sep,
@@ -251,4 +257,5 @@ def _options(
         progress=progress,
         suppressed=suppressed,
         keep_order=keep_order,
+        inputs=files,
     )

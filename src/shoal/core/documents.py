@@ -6,7 +6,10 @@ when a YAML file is really read, so that the core stays free of dependencies.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +48,22 @@ def read_text(path: str | Path, *, most_bytes: int = MOST_BYTES) -> str:
 
 
 def reason(error: OSError) -> str:
-    """Say in a few words why the operating system refused."""
-    return (error.strerror or type(error).__name__).lower()
+    """Say in a few words why the operating system refused, and what helps."""
+    number = error.errno
+    if number is None:  # Polars keeps the number in its text
+        found = re.search(r"os error (\d+)", str(error))
+        number = int(found[1]) if found else None
+    if number is None:
+        return type(error).__name__.lower()
+    advice = {
+        errno.ENOSPC: "; free some space",
+        errno.EFBIG: "; free some space, or raise the limit on file sizes",
+        errno.EACCES: "; choose another folder, or ask for the right to it",
+        errno.EROFS: "; choose another folder",
+        errno.ENOTDIR: "; choose another folder",
+        errno.ENOENT: "; check the path",
+    }
+    return os.strerror(number).lower() + advice.get(number, "")
 
 
 def parse_json(text: str, *, where: str) -> Any:
@@ -62,6 +79,10 @@ def parse_json(text: str, *, where: str) -> Any:
         return json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         raise InputError(where=where, problem=f"not JSON (line {error.lineno})") from None
+    except InputError:
+        raise
+    except ValueError:  # such as a number of thousands of digits
+        raise InputError(where=where, problem="holds a number that cannot be read") from None
     except RecursionError:
         raise InputError(where=where, problem="nested too deeply") from None
 
@@ -97,6 +118,12 @@ def parse_yaml(text: str, *, where: str) -> Any:
         mark = getattr(error, "problem_mark", None)
         line = f" (line {mark.line + 1})" if mark is not None else ""
         raise InputError(where=where, problem=f"not YAML{line}") from None
+    except InputError:
+        raise
+    except ValueError:  # such as the 99th of a month
+        raise InputError(
+            where=where, problem="holds a number or date that cannot be read"
+        ) from None
     except RecursionError:
         raise InputError(where=where, problem="nested too deeply") from None
 

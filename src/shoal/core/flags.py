@@ -46,6 +46,10 @@ class PromiseFlags:
             faults.append("--n belongs to --t: together they ask for (n,t)-closeness")
         if self.alpha is not None and self.k is None:
             faults.append("--alpha needs -k: together they ask for (alpha,k)-anonymity")
+        if self.l_kind != "distinct" and self.l is None:
+            faults.append("--l-kind belongs to --l")
+        if self.t_distance != "equal" and self.t is None:
+            faults.append("--t-distance belongs to --t")
         if faults:
             raise SchemaError(where="options", faults=faults)
         models: list[PrivacyModel] = []

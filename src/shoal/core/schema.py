@@ -248,7 +248,7 @@ def _column_faults(schema: Schema, columns: Sequence[str]) -> list[str]:
     present = set(columns)
     for attribute in schema.attributes:
         if attribute.name not in present:
-            faults.append(f"column {attribute.name!r}: the table has no such column")
+            faults.append(f"column {attribute.name!r}: no such column in the table; check the name")
     return faults
 
 

@@ -60,7 +60,8 @@ def improve(
         window: how many clusters to each side are neighbours.
 
     Guarantee:
-        Every cluster keeps at least k records, if it had them, or ends without any.
+        Every cluster keeps at least k records, if it had them, or ends without any. New
+        clusters, with labels above the given ones, have at least k records.
     """
     if codes.dtype != np.int32 or counts.dtype != np.int64 or label.dtype != np.int64:
         raise KernelInputError(problem="codes must be int32, counts and labels int64")
@@ -69,6 +70,7 @@ def improve(
     if not len(label):
         return 0
     clusters = int(label.max()) + 1
+    clusters += clusters // 8 + 8  # room for new ones
     if label.min() < 0 or turns.size and (turns.min() < 0 or turns.max() >= len(label)):
         raise KernelInputError(problem="a label or a turn is outside its range")
     columns = codes.shape[1]
@@ -80,6 +82,7 @@ def improve(
             codes, counts, label, space.column, space.flat, space.log, k, turns, slack, window,
             state, numbers, links, np.empty((2, columns), dtype=np.int64),
             np.empty((2, BEST), dtype=np.int64), np.empty(4 * k, dtype=np.int64),
+            np.empty(4 * k, dtype=np.int64), np.empty(clusters, dtype=np.int64),
         )
     )  # fmt: skip
 
@@ -287,9 +290,66 @@ def dissolve(
 
 
 @njit(**LEAN)
+def emerge(
+    column, flat, log, codes, counts, label, k, first, begin, end, e, state, numbers, links, box,
+    moved, origin,
+):  # fmt: skip
+    """Found a cluster from pieces that their clusters can spare, if that loses less.
+
+    It begins with one piece and takes, from the clusters around, the spare one that makes
+    it grow least, until it has k records. Returns: the change of the loss; 0 and all as
+    before, if it is not below 0.
+    """
+    change = np.int64(0)
+    size = np.int64(0)
+    pieces = 0
+    piece = first
+    while True:
+        a = label[piece]
+        change -= numbers[a, 0] * numbers[a, 1]
+        hand_over(piece, a, e, label, numbers, links)
+        renew(column, flat, log, codes, counts, a, state, numbers, links)
+        change += numbers[a, 0] * numbers[a, 1]
+        for c in range(codes.shape[1]):
+            code = np.int64(codes[piece, c])
+            box[0, c] = code if pieces == 0 else min(box[0, c], code)
+            box[1, c] = code if pieces == 0 else max(box[1, c], code)
+        size += counts[piece]
+        moved[pieces] = piece
+        origin[pieces] = a
+        pieces += 1
+        if size >= k or pieces == moved.size:
+            break
+        piece = np.int64(-1)
+        least = np.int64(0)
+        for b in range(begin, end):
+            if b == e or numbers[b, 0] <= k:
+                continue
+            q = numbers[b, 2]
+            while q >= 0:
+                if numbers[b, 0] - counts[q] >= k and counts[q] < k:
+                    loss = joined(column, flat, log, box, codes, q)
+                    if piece < 0 or loss < least:
+                        piece = q
+                        least = loss
+                q = links[q, 0]
+        if piece < 0:
+            break
+    renew(column, flat, log, codes, counts, e, state, numbers, links)
+    change += numbers[e, 0] * numbers[e, 1]
+    if size >= k and change < 0:
+        return change
+    for i in range(pieces):
+        hand_over(moved[i], e, origin[i], label, numbers, links)
+        renew(column, flat, log, codes, counts, origin[i], state, numbers, links)
+    numbers[e, 0] = 0
+    return np.int64(0)
+
+
+@njit(**LEAN)
 def run(
     codes, counts, label, column, flat, log, k, turns, slack, window, state, numbers, links,
-    box, best, moved,
+    box, best, moved, origin, free,
 ):  # fmt: skip
     """Give every piece its turn; return by how much the loss fell."""
     clusters = numbers.shape[0]
@@ -305,6 +365,11 @@ def run(
     for a in range(clusters):
         renew(column, flat, log, codes, counts, a, state, numbers, links)
     fallen = np.int64(0)
+    empty = 0
+    for a in range(clusters):
+        if numbers[a, 0] == 0:
+            free[empty] = a
+            empty += 1
     for turn in range(turns.size):
         piece = turns[turn]
         a = label[piece]
@@ -323,11 +388,23 @@ def run(
         if numbers[a, 2] == piece:  # once a round for each cluster, more or less
             change = dissolve(
                 column, flat, log, codes, counts, label, a, begin, end, state, numbers, links,
-                best, slack[turn], moved,
+                best, np.int64(0), moved,
             )  # fmt: skip
             if change != 0:
                 fallen -= change
+                free[empty] = a
+                empty += 1
                 continue
+        if size - count >= k and empty > 0 and any_left:
+            change = emerge(
+                column, flat, log, codes, counts, label, k, piece, begin, end, free[empty - 1],
+                state, numbers, links, box, moved, origin,
+            )  # fmt: skip
+            if change != 0:
+                fallen -= change
+                empty -= 1
+                continue
+            without(codes, piece, a, state, box)
         found = nearest_clusters(
             column, flat, log, codes, counts, piece, a, begin, end, state, numbers, best
         )

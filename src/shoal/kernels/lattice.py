@@ -376,8 +376,11 @@ def raise_bounds(bounds, shape, node, scores, is_max):
 
 
 @njit(cache=True, nogil=True)
-def climb(bounds, shape, start):
-    """Return the way from node number `start` upwards, always to the lowest finite bound."""
+def climb(bounds, shape, start, ceiling):
+    """Return the way from node number `start` upwards, always to the lowest bound.
+
+    It ends where all bounds above are at `ceiling` or higher.
+    """
     path = [start]
     place = start
     while True:
@@ -385,7 +388,7 @@ def climb(bounds, shape, start):
         stride = 1
         for j in range(shape.size - 1, -1, -1):
             above = place + stride
-            if (place // stride) % shape[j] < shape[j] - 1 and bounds[above] < np.inf:
+            if (place // stride) % shape[j] < shape[j] - 1 and bounds[above] < ceiling:
                 if best < 0 or bounds[above] <= bounds[best]:
                     best = above
             stride *= shape[j]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
@@ -93,9 +92,6 @@ def _line_cover(domain: Domain, low: int, high: int) -> float:
     return inside / _line_leaves(domain)
 
 
-_INTERVAL = re.compile(r"\[(.*), (.*)\]", re.DOTALL)
-
-
 def cost_of_label(domain: Domain, label: str | None) -> CellCost:
     """Return the cost of a released cell from its text alone.
 
@@ -129,7 +125,11 @@ def _run_of_label(domain: Domain, label: str) -> tuple[int, int] | None:
     code = {text: i for i, text in enumerate(domain.labels) if text is not None}
     if label in code:
         return code[label], code[label]
-    found = _INTERVAL.fullmatch(label)
-    if found and found[1] in code and found[2] in code:
-        return code[found[1]], code[found[2]]
+    if not (label.startswith("[") and label.endswith("]")):
+        return None
+    parts = label[1:-1].split(", ")
+    for i in range(1, len(parts)):  # an ordinal value may hold a comma itself
+        low, high = ", ".join(parts[:i]), ", ".join(parts[i:])
+        if low in code and high in code:
+            return code[low], code[high]
     return None

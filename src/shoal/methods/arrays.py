@@ -52,7 +52,7 @@ def promise_of(models: Sequence[PrivacyModel], table: FrequencyTable) -> ax.Prom
     names = [domain.name for domain in table.sensitive_domains]
     spread = [m for m in models if not isinstance(m, KAnonymity)]
     sizes = [len(domain) for domain in table.sensitive_domains]
-    trees = [domain.tree for domain in table.sensitive_domains]
+    trees = [domain.ladder for domain in table.sensitive_domains]
     widest = max(sizes, default=0)
     rows = [_row(model) for model in spread]
     marked = np.ones((len(spread), widest), dtype=np.bool_)

@@ -81,6 +81,15 @@ class Domain:
             return self.root
         return f"[{self.labels[low]}, {self.labels[high]}]"
 
+    def ladder_nodes(self) -> NDArray[np.int64]:
+        """Return the node of the ladder where each code stands."""
+        if self.ladder is None:
+            raise MethodError(problem=f"column {self.name!r} has no hierarchy to take levels from")
+        if self.tree is not None:
+            return self.position.astype(np.int64)
+        names = [MISSING_NODE if label is None else label for label in self.labels]
+        return np.array([self.ladder.index(name) for name in names], dtype=np.int64)
+
     def ladder_label(self, node: int) -> str | None:
         """Return what is written for a node of the ladder; None for the missing value."""
         if self.ladder is None:

@@ -48,7 +48,7 @@ class Method:
         # Numba has no public question for "is it in the cache?"; its index file answers.
         cache = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
         try:
-            return not cache.load_index()  # type: ignore[union-attr]
+            return not cache._load_index()  # type: ignore[union-attr]
         except AttributeError:
             return False
 

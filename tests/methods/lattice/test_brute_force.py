@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.methods.lattice.cases import PROMISES, random_case
 
+from shoal.core.errors import NoSolutionError
 from shoal.methods.lattice.measures import MEASURES
-from shoal.methods.lattice.search import explore
+from shoal.methods.lattice.search import explore, search
 
 OPTIMAL = ("flash", "bfs", "dfs", "incognito", "best-first")
 LIMITS = (0.0, 0.05, 0.3, 1.0)
@@ -81,3 +82,28 @@ def test_datafly_finds_a_solution_where_the_promise_is_monotone(seed, limit, pro
         assert solution.node in solutions
     if solutions and promise in ("k", "k3", "distinct"):
         assert found.solutions
+
+
+@pytest.mark.parametrize("method", ["flash", "best-first", "bfs"])
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    limit=st.sampled_from([0.1, 0.3, 0.6, 1.0]),
+    promise=st.sampled_from(["equal", "hierarchical", "chi2", "k"]),
+)
+def test_the_release_is_the_best_that_stands_without_its_suppressed_records(
+    method, seed, limit, promise
+):
+    space, models, naive = random_case(seed, promise, limit)
+    solutions = naive.settled_solutions()
+    expected = naive.best("loss", solutions=solutions)
+    try:
+        found = search(space.table, models, method=method, suppression_limit=limit)
+    except NoSolutionError:
+        assert not solutions
+        return
+    assert found.facts["optimal"]
+    assert found.facts["loss"] == pytest.approx(expected, abs=1e-9)
+    published, suppressed = solutions[tuple(found.facts["levels"].values())]
+    assert found.suppressed == len(suppressed)
+    assert {tuple(row) for row in found.node.tolist()} == set(published)

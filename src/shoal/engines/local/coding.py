@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
-from typing import Any
+from datetime import UTC, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -126,9 +127,9 @@ def _domain(
 ) -> tuple[Domain, dict[str, int]]:
     """Return the domain and the code of each text."""
     if kind is Kind.NUMERIC:
-        return _line(attribute, kind, texts, missing=missing, parse=_number, text=number_text)
+        return _line(attribute, kind, texts, missing=missing, scale=_NUMBERS)
     if kind is Kind.DATE:
-        return _line(attribute, kind, texts, missing=missing, parse=_day, text=_day_text)
+        return _line(attribute, kind, texts, missing=missing, scale=_MOMENTS)
     if kind is Kind.ORDINAL and attribute.order:
         return _ordinal(attribute, texts, missing=missing)
     if not texts:  # nothing but missing values: a line with one place
@@ -166,24 +167,38 @@ def _label_in(tree: Hierarchy, text: str) -> str | None:
     return text.strip() if text.strip() in tree else None
 
 
+class _Scale(NamedTuple):
+    """How the texts of a line are read, written and placed."""
+
+    parse: Callable[[str], Any]
+    text: Callable[[Any], str]
+    place: Callable[[Any], float]
+    wanted: str
+
+
 def _line(
-    attribute: Attribute, kind: Kind, texts: list[str], *, missing: bool, parse: Any, text: Any
+    attribute: Attribute, kind: Kind, texts: list[str], *, missing: bool, scale: _Scale
 ) -> tuple[Domain, dict[str, int]]:
-    places = {raw: parse(raw) for raw in texts}
-    wrong = sum(1 for place in places.values() if place is None)
-    if wrong:
-        wanted = "numbers" if kind is Kind.NUMERIC else "dates such as 2024-03-17"
+    values = {raw: scale.parse(raw) for raw in texts}
+    wrong = sum(1 for value in values.values() if value is None)
+    zones = {getattr(value, "tzinfo", None) is None for value in values.values()}
+    if wrong or len(zones) > 1:
+        problem = (
+            f"{wrong} of {len(texts)} distinct values are not {scale.wanted}"
+            if wrong
+            else "some times have a zone and some have none"
+        )
         raise InputError(
             where=f"column {attribute.name!r}",
             problem=(
-                f"{wrong} of {len(texts)} distinct values are not {wanted}. Mend them, name the "
-                "marks of missing values (missing: or --missing), or declare it categorical"
+                f"{problem}. Mend them, name the marks of missing values "
+                "(missing: or --missing), or declare it categorical"
             ),
         )
-    ordered = sorted(set(places.values()))
-    rank = {place: i + missing for i, place in enumerate(ordered)}
-    labels: list[str | None] = [text(place) for place in ordered]
-    position = list(ordered)
+    ordered = sorted(set(values.values()))
+    rank = {value: i + missing for i, value in enumerate(ordered)}
+    labels: list[str | None] = [scale.text(value) for value in ordered]
+    position = [scale.place(value) for value in ordered]
     if missing:
         labels.insert(0, None)
         position.insert(0, math.nan)
@@ -192,7 +207,7 @@ def _line(
         ladder=_ladder(attribute, [str(label) for label in labels if label is not None], missing),
         weight=attribute.weight,
     )  # fmt: skip
-    return domain, {raw: rank[place] for raw, place in places.items()}
+    return domain, {raw: rank[value] for raw, value in values.items()}
 
 
 def _ladder(attribute: Attribute, labels: Sequence[str], missing: bool) -> Hierarchy | None:
@@ -233,26 +248,41 @@ def _in_order(
     return domain, {text: rank[value] for text, value in home.items()}
 
 
-def _number(text: str) -> float | None:
+def _number(text: str) -> Decimal | None:
+    """Return a number exactly: a float would merge 9007199254740993 with its neighbour."""
     if not _NUMBER.fullmatch(text):
         return None
-    value = float(text)
-    return value + 0.0 if math.isfinite(value) else None  # + 0.0 turns -0 into 0
+    value = Decimal(text.strip())
+    return value + 0 if value.is_finite() and math.isfinite(float(value)) else None
 
 
-def _day(text: str) -> float | None:
-    """Return the days since year 1, with the time of day as a fraction."""
+def _number_text(value: Decimal) -> str:
+    short = number_text(float(value))
+    if Decimal(short) == value:
+        return short
+    return format(value, "f") if abs(value.adjusted()) < 40 else str(value)
+
+
+def _moment(text: str) -> datetime | None:
+    """Return a date or a time of day; one with a zone is moved to UTC."""
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
         return None
-    seconds = (moment.hour * 60 + moment.minute) * 60 + moment.second + moment.microsecond / 1e6
-    return moment.toordinal() + seconds / 86400
+    return moment if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def _day_text(place: float) -> str:
-    day = date.fromordinal(int(place))
-    rest = round((place - int(place)) * 86400)
-    if not rest:
-        return day.isoformat()
-    return f"{day.isoformat()} {rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
+def _moment_text(moment: datetime) -> str:
+    if moment.tzinfo is None and moment.time() == time.min:
+        return moment.date().isoformat()
+    return moment.isoformat(sep=" ")
+
+
+def _moment_place(moment: datetime) -> float:
+    """Return the days since year 1, the time of day as a fraction."""
+    midnight = datetime.combine(moment.date(), time.min, tzinfo=moment.tzinfo)
+    return moment.toordinal() + (moment - midnight) / timedelta(days=1)
+
+
+_NUMBERS = _Scale(_number, _number_text, float, "numbers")
+_MOMENTS = _Scale(_moment, _moment_text, _moment_place, "dates such as 2024-03-17")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +19,11 @@ from shoal.kernels import csv_shape
 
 CHUNK = 16 * 2**20
 SEPARATORS = (",", ";", "\t", "|")
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)  # what a broken gzip file raises
 
 _FAULTS = {
-    csv_shape.SHORT: "has fewer fields than the header",
-    csv_shape.LONG: "has more fields than the header",
+    csv_shape.SHORT: "has fewer fields than the header; complete the line, or quote its separators",
+    csv_shape.LONG: "has more fields than the header; mend the line, or quote its separators",
     csv_shape.STRAY_QUOTE: (
         "has a quote inside a field; put the whole field in quotes and double the quote"
     ),
@@ -42,7 +44,7 @@ class CsvShape:
 
 def open_bytes(path: Path) -> IO[bytes]:
     """Open a file for reading, unpacked if its name ends in .gz."""
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
 def check_csv(path: Path, *, separator: str | None = None) -> CsvShape:
@@ -55,8 +57,10 @@ def check_csv(path: Path, *, separator: str | None = None) -> CsvShape:
     try:
         with open_bytes(path) as file:
             return _check(file, where=where, separator=separator)
-    except (EOFError, gzip.BadGzipFile):
-        raise InputError(where=where, problem="the gzip file is damaged or cut off") from None
+    except DAMAGED:
+        raise InputError(
+            where=where, problem="the gzip file is damaged or cut off; get it again"
+        ) from None
     except OSError as error:
         raise InputError(where=where, problem=reason(error)) from None
 
@@ -69,7 +73,7 @@ def check_bytes(text: bytes, *, where: str, separator: str | None = None) -> Csv
 def _check(file: IO[bytes], *, where: str, separator: str | None) -> CsvShape:
     head = file.read(2**20)
     if not head.strip():
-        raise InputError(where=where, problem="the file is empty")
+        raise InputError(where=where, problem="the file is empty; it needs a header and records")
     columns, used = _header(head, where=where, separator=separator)
     if head.startswith(b"\xef\xbb\xbf"):
         head = head[3:]
@@ -129,7 +133,7 @@ def _scan(
     if rest:
         raise _not_utf8(where)
     if state[csv_shape.PLACE] == csv_shape.QUOTED:
-        raise InputError(where=where, problem="a quote is opened and never closed")
+        raise InputError(where=where, problem="a quote is opened and never closed; close it")
     return state
 
 

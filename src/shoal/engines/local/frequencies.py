@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.core.errors import InputError
 from shoal.core.schema import Schema
 from shoal.engines.local.coding import Coder, code_column
-from shoal.engines.local.source import Source
+from shoal.engines.local.source import Source, with_codes
 from shoal.methods.frequency import FrequencyTable, join_rows
 
 _ROWS = "\x00rows"
@@ -29,6 +29,7 @@ class Frequencies:
     def rows_of(self, batch: pl.DataFrame) -> NDArray[np.int64]:
         """Return the row of the frequency table for each record of a batch."""
         full = np.concatenate((self.table.codes, self.table.sensitive), axis=1)
+        coded = with_codes(batch.lazy().select(self.columns), self.columns).collect()
         known: NDArray[np.int64] = np.zeros(self.table.rows, dtype=np.int64)
         asked: NDArray[np.int64] = np.zeros(batch.height, dtype=np.int64)
         room = 1
@@ -40,7 +41,7 @@ class Frequencies:
                 room = len(distinct)
             known = known * size + full[:, column]
             asked *= size
-            asked += coder.codes(batch[self.columns[column]])
+            asked += coder.codes(coded[self.columns[column]])
             room *= size
         # Rows are sorted by their codes, so the packed keys are sorted too.
         rows = _locate(known, asked, room=room)
@@ -74,9 +75,12 @@ def frequencies(
         InputError: no record, or a column whose values do not fit its kind.
     """
     columns = (*schema.quasi, *sensitive)
-    grouped = source.collect(lazy.group_by(columns).agg(pl.len().alias(_ROWS)))
+    coded = with_codes(lazy.select(columns), columns)
+    grouped = source.collect(coded.group_by(columns).agg(pl.len().alias(_ROWS)))
     if not grouped.height:
-        raise InputError(where=source.where, problem="the table has a header but no record")
+        raise InputError(
+            where=source.where, problem="the table has a header but no record; bring some"
+        )
     coders = []
     codes = np.empty((grouped.height, len(columns)), dtype=np.int32)
     for i, name in enumerate(columns):

@@ -17,17 +17,21 @@ from shoal.measures.utility import Grouping, column_losses, utility_of
 _ROWS = "\x00rows"
 
 
-def measure_release(before: Source, after: Source, schema: Schema) -> dict[str, Any]:
+def measure_release(
+    before: Source, after: Source, schema: Schema, *, starred: bool = False
+) -> dict[str, Any]:
     """Return records, suppressed, classes and every utility measure.
 
     The release carries no link to the input, so measures that compare a class with
     the very records it was made from (usefulness) are not known here and are None.
+    With `starred`, records whose every quasi-identifier is the root count as suppressed;
+    without, they are a class that lost everything.
     """
     quasi = list(schema.quasi)
     absent = [name for name in quasi if name not in after.columns]
     if absent:
         named = ", ".join(repr(name) for name in absent)
-        raise InputError(where=after.where, problem=f"has no column {named}")
+        raise InputError(where=after.where, problem=f"has no column {named}; check the names")
     table = frequencies(before, before.scan(quasi, coded=quasi), schema, sensitive=()).table
     target = schema.target or (schema.sensitive[0] if schema.sensitive else None)
     columns = [*quasi]
@@ -38,8 +42,8 @@ def measure_release(before: Source, after: Source, schema: Schema) -> dict[str, 
     )
     classes = cells.group_by(quasi).agg(pl.col(_ROWS).sum(), pl.col(_ROWS).max().alias("\x00top"))
     is_root = _all_root(classes, {d.name: d.root for d in table.domains})
-    starred = int(classes.filter(is_root)[_ROWS].sum()) if classes.height > 1 else 0
-    if starred:
+    stars = int(classes.filter(is_root)[_ROWS].sum()) if starred else 0
+    if stars:
         classes = classes.filter(~is_root)
     sizes = classes[_ROWS].to_numpy().astype(np.int64)
     suppressed = table.records - int(sizes.sum())
@@ -65,7 +69,7 @@ def measure_release(before: Source, after: Source, schema: Schema) -> dict[str, 
     )
     return {
         "records": table.records,
-        "released": int(sizes.sum()) + starred,
+        "released": int(sizes.sum()) + stars,
         "suppressed": suppressed,
         "classes": len(sizes),
         "smallest_class": int(sizes.min()) if len(sizes) else 0,

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.core.errors import KernelInputError
 from shoal.core.schema import Schema
 from shoal.engines.local.frequencies import Frequencies
 from shoal.engines.local.passes import Stretches
@@ -55,12 +56,9 @@ class Recoder:
 
     def parts(self) -> Iterator[Part]:
         """Yield the release in parts, each fitting memory, sorted within and across parts."""
-        turns = _Turns(self.recoding)
-        if self.source.fits_memory():
-            batch = self.source.collect(self.lazy)
-            yield self._released(batch, self._classes_of(batch, turns))
-        elif self.keep_order:
-            for batch in self.lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
+        if self.source.fits_memory() or self.keep_order:
+            turns = _Turns(self.recoding, self._pile)
+            for batch in self._batches():
                 yield self._released(batch, self._classes_of(batch, turns))
         else:
             yield from self._stretches()
@@ -73,8 +71,8 @@ class Recoder:
         class_at = np.argsort(self._rank)
 
         def ranked() -> Iterator[tuple[pl.DataFrame, NDArray[np.int64]]]:
-            turns = _Turns(self.recoding)
-            for batch in self.lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
+            turns = _Turns(self.recoding, self._pile)
+            for batch in self._batches():
                 labels = self._classes_of(batch, turns)
                 if not self.star and self.recoding.suppressed:
                     kept = labels >= 0
@@ -122,13 +120,38 @@ class Recoder:
         labels = turns.whole[rows]
         shared = np.flatnonzero(turns.is_shared[rows])
         if len(shared):
-            # Records that agree in everything the search saw are told apart by their
-            # other values, so that their order in the input decides nothing.
-            order = np.arange(len(shared))
-            if self._others and self.source.fits_memory():
-                order = _text_order(batch.select(self._others)[shared])
-            labels[shared[order]] = turns.deal(rows[shared[order]])
+            labels[shared] = turns.deal(rows[shared], self._marks(batch, shared))
         return labels
+
+    def _marks(self, batch: pl.DataFrame, shared: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return a number for each record that only its own other values decide.
+
+        Records that agree in everything the search saw are told apart by it, so that their
+        order in the input decides nothing.
+        """
+        if not self._others:
+            return np.zeros(len(shared), dtype=np.uint64)
+        texts = batch.select(self._others)[shared].select(pl.all().cast(pl.String))
+        return texts.hash_rows(seed=1).to_numpy()
+
+    @cached_property
+    def _pile(self) -> NDArray[np.int64]:
+        """All records of shared rows as sorted keys, 8 bytes a record; empty if there are none."""
+        turns = _Turns(self.recoding, np.zeros(0, dtype=np.int64))
+        if not turns.is_shared.any():
+            return turns.pile
+        keys = []
+        for batch in self._batches():
+            rows = self.counted.rows_of(batch)
+            shared = np.flatnonzero(turns.is_shared[rows])
+            keys.append(turns.keys(rows[shared], self._marks(batch, shared)))
+        return np.sort(np.concatenate(keys))
+
+    def _batches(self) -> Iterator[pl.DataFrame]:
+        if self.source.fits_memory():
+            yield self.source.collect(self.lazy)
+        else:
+            yield from self.lazy.collect_batches(chunk_size=BATCH, maintain_order=True)
 
     def _released(self, batch: pl.DataFrame, labels: NDArray[np.int64]) -> Part:
         if not self.star and self.recoding.suppressed:
@@ -211,27 +234,40 @@ def _ranks(series: pl.Series) -> tuple[NDArray[np.int64] | None, int]:
 
 
 class _Turns:
-    """Deals the records of a row out to the classes that share the row, in turn."""
+    """Deals the records of a row out to the classes that share the row.
 
-    def __init__(self, recoding: Recoding) -> None:
+    The pile holds a key for every record of a shared row: the row, then a mark. Sorted,
+    the first records of a row go to its first class, and so on; equal keys take turns.
+    """
+
+    def __init__(self, recoding: Recoding, pile: NDArray[np.int64]) -> None:
         rows = recoding.table.rows
         pieces = np.bincount(recoding.row, minlength=rows)
-        self.first = np.concatenate(([0], np.cumsum(pieces)))
-        self.whole = recoding.label[self.first[:-1]]
+        first = np.concatenate(([0], np.cumsum(pieces)))
+        self.whole = recoding.label[first[:-1]]
         self.is_shared = pieces > 1
-        self.recoding = recoding
-        self.dealt: NDArray[np.int64] = np.zeros(rows, dtype=np.int64)
+        self.number = np.cumsum(self.is_shared) - 1  # of each shared row among the shared ones
+        if len(self.number) and self.number[-1] >= 2**23:  # the keys would overflow
+            raise KernelInputError(problem="more than 8,388,608 distinct tuples are split up")
+        self.pile = pile
+        pieces_shared = self.is_shared[recoding.row]
+        self.label = np.repeat(recoding.label[pieces_shared], recoding.count[pieces_shared])
+        self.dealt: NDArray[np.int64] = np.zeros(len(pile), dtype=np.int64)
 
-    def deal(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return a class for each record of shared rows, as if drawn from a pile in order."""
-        order = np.argsort(rows, kind="stable")
-        ordered = rows[order]
+    def keys(self, rows: NDArray[np.int64], marks: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the keys of records: 23 bits for the row, 40 of the mark."""
+        return (self.number[rows] << 40) | (marks >> np.uint64(24)).astype(np.int64)
+
+    def deal(self, rows: NDArray[np.int64], marks: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return a class for each record of shared rows."""
+        keys = self.keys(rows, marks)
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
         starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
         lengths = np.diff(np.concatenate((starts, [len(ordered)])))
-        turn = np.arange(len(ordered)) - np.repeat(starts, lengths) + self.dealt[ordered]
-        self.dealt[ordered[starts]] += lengths
+        place = np.searchsorted(self.pile, ordered[starts])
+        turn = np.arange(len(ordered)) - np.repeat(starts - self.dealt[place], lengths)
+        self.dealt[place] += lengths
         labels = np.empty(len(rows), dtype=np.int64)
-        upto = np.cumsum(self.recoding.count)
-        base = upto[self.first[ordered]] - self.recoding.count[self.first[ordered]]
-        labels[order] = self.recoding.label[np.searchsorted(upto, base + turn, side="right")]
+        labels[order] = self.label[np.repeat(place, lengths) + turn]
         return labels

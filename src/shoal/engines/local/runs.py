@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.core.documents import reason
 from shoal.core.errors import InputError
-from shoal.engines.local.csv_check import CHUNK, check_bytes, open_bytes
+from shoal.engines.local.csv_check import CHUNK, DAMAGED, check_bytes, open_bytes
 from shoal.engines.local.source import Source
 from shoal.kernels.csv_runs import find_runs
 
@@ -28,6 +28,8 @@ def open_release(path: Path, *, separator: str | None) -> Source | None:
     try:
         with open_bytes(path) as file:
             found = _compact(_whole_lines(file))
+    except DAMAGED:
+        return None  # the ordinary way in says what is wrong with it
     except OSError as error:
         raise InputError(where=str(path), problem=reason(error)) from None
     if found is None:
@@ -35,7 +37,8 @@ def open_release(path: Path, *, separator: str | None) -> Source | None:
     text, counts = found
     shape = check_bytes(text, where=str(path), separator=separator)
     types = dict.fromkeys(shape.columns, pl.String)
-    frame = pl.read_csv(text, separator=shape.separator, schema=types)
+    rows = shape.records if shape.has_blank_end else None
+    frame = pl.read_csv(text, separator=shape.separator, schema=types, n_rows=rows)
     weights = pl.Series(WEIGHT, counts[1 : 1 + frame.height])
     return Source(
         where=str(path),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,13 +50,7 @@ class Source:
         lazy = lazy.select([*columns, *weights])
         if self.shape is not None:
             return lazy
-        types = lazy.collect_schema()
-        texts = [c for c in columns if c in coded and types[c] in (pl.String, pl.Boolean)]
-        floats = [c for c in columns if c in coded and types[c].is_float()]
-        return lazy.with_columns(
-            *[pl.col(c).cast(pl.String).cast(pl.Categorical) for c in texts],
-            *[pl.col(c).fill_nan(None) for c in floats],
-        )
+        return with_codes(lazy, [name for name in columns if name in coded])
 
     def _csv(self, coded: Collection[str]) -> pl.LazyFrame:
         assert self.shape is not None
@@ -80,6 +75,18 @@ class Source:
             return lazy.collect(engine="streaming")
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(where=self.where, problem=_safe(error)) from None
+
+
+def with_codes(lazy: pl.LazyFrame, columns: Collection[str]) -> pl.LazyFrame:
+    """Return the scan with texts dictionary-coded and NaN as a missing value."""
+    types = lazy.collect_schema()
+    changes = []
+    for name in columns:
+        if types[name] in (pl.String, pl.Boolean, pl.Null):
+            changes.append(pl.col(name).cast(pl.String).cast(pl.Categorical))
+        elif types[name].is_float():
+            changes.append(pl.col(name).fill_nan(None))
+    return lazy.with_columns(changes) if changes else lazy
 
 
 def _safe(error: Exception) -> str:
@@ -116,7 +123,13 @@ def to_lazy(table: Any) -> pl.LazyFrame:
     module = type(table).__module__.partition(".")[0]
     if module == "pandas":
         _refuse_twice(list(table.columns))
-        return pl.from_pandas(table, include_index=False).lazy()
+        try:
+            return pl.from_pandas(table, include_index=False).lazy()
+        except Exception as error:  # its text quotes the value that did not fit
+            raise InputError(
+                where="table",
+                problem=f"a column mixes kinds of values ({type(error).__name__}); use one",
+            ) from None
     if module == "pyarrow":
         _refuse_twice(list(table.column_names))
         frame = pl.from_arrow(table)
@@ -168,9 +181,13 @@ def _open_path(path: Path, *, separator: str | None) -> Source:
         )  # fmt: skip
     try:
         if kind == "jsonl":
-            lazy = pl.scan_ndjson(path, infer_schema_length=None)
+            lazy = pl.scan_ndjson(glob.escape(where), infer_schema_length=None)
         else:
-            lazy = pl.scan_parquet(path, glob=False) if kind == "parquet" else pl.scan_ipc(path)
+            lazy = (
+                pl.scan_parquet(path, glob=False)
+                if kind == "parquet"
+                else pl.scan_ipc(path, glob=False)
+            )
         names = tuple(lazy.collect_schema().names())
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(where=where, problem=_safe(error)) from None

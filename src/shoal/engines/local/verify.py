@@ -7,10 +7,10 @@ the quasi-identifier columns as they stand in the file; models are judged by
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
@@ -47,12 +47,14 @@ def verify_source(source: Source, schema: Schema, models: Sequence[PrivacyModel]
     absent = [name for name in columns if name not in source.columns]
     if absent:
         named = ", ".join(repr(name) for name in absent)
-        raise InputError(where=source.where, problem=f"has no column {named}")
+        raise InputError(where=source.where, problem=f"has no column {named}; check the names")
     lazy = source.scan(columns, coded=columns)
     cells = source.collect(lazy.group_by(columns).agg(source.records.alias(_ROWS)))
     classes = cells.group_by(quasi).agg(pl.col(_ROWS).sum())
     if not classes.height:
-        raise InputError(where=source.where, problem="the table has a header but no record")
+        raise InputError(
+            where=source.where, problem="the table has a header but no record; bring some"
+        )
     sizes = classes[_ROWS]
     failed: set[int] = set()
     results = []
@@ -170,30 +172,27 @@ def _positions(
 
     Texts that mean the same value (1 and 1.0) share a position.
     """
+    listed = list(texts)
     absent = {"", *marks}
-    present = [t for t in texts if t is not None and t not in absent and t.strip() not in absent]
-    order = _order(present, attribute)
+    present = [t for t in listed if t is not None and t not in absent and t.strip() not in absent]
+    # A declared order is the whole scale, whether or not each step of it occurs.
+    order = _order([*present, *attribute.order], attribute)
     ranks = sorted(set(order.values()))
-    has_missing = len(present) < len(list(texts)) if isinstance(texts, list) else False
-    shift = 1 if has_missing else 0
+    shift = 1 if len(present) < len(listed) else 0
     rank = {key: i + shift for i, key in enumerate(ranks)}
-    place: dict[str | None, int] = {text: 0 for text in texts if text not in order}
+    place: dict[str | None, int] = dict.fromkeys(listed, 0)
     place.update({text: rank[order[text]] for text in present})
     values: list[str | None] = [None] * (len(ranks) + shift)
-    for text in present:
-        values[place[text]] = text.strip()
+    for text in order:
+        values[rank[order[text]]] = text.strip()
     return place, values
 
 
 def _order(texts: Sequence[str], attribute: Attribute) -> dict[str, Any]:
-    """Return the key by which each text is ordered."""
+    """Return the key by which each text is ordered: its kind decides, then its hierarchy."""
     if attribute.order:
         rank = {value: i for i, value in enumerate(attribute.order)}
         return {text: (rank.get(text.strip(), len(rank)), text.strip()) for text in texts}
-    if isinstance(attribute.hierarchy, Hierarchy):
-        tree = attribute.hierarchy
-        nodes = {t: tree.get(t) if tree.get(t) is not None else tree.get(t.strip()) for t in texts}
-        return {t: (len(tree) if nodes[t] is None else nodes[t], t.strip()) for t in texts}
     if attribute.kind in (None, Kind.NUMERIC):
         numbers = {text: _number(text) for text in texts}
         zeros = any(t.strip()[:1] == "0" and t.strip()[1:2].isdigit() for t in texts)
@@ -201,20 +200,32 @@ def _order(texts: Sequence[str], attribute: Attribute) -> dict[str, Any]:
             return numbers
     if attribute.kind is Kind.DATE:
         return {text: _moment(text) for text in texts}
+    tree = _tree(attribute, texts)
+    if tree is not None:
+        nodes = {t: tree.get(t) if tree.get(t) is not None else tree.get(t.strip()) for t in texts}
+        return {t: (len(tree) if nodes[t] is None else nodes[t], t.strip()) for t in texts}
     return {text: text for text in texts}
 
 
-def _number(text: str) -> float | None:
+def _tree(attribute: Attribute, texts: Sequence[str]) -> Hierarchy | None:
+    """Return the column's hierarchy; one that is only described is built for these texts."""
+    if attribute.hierarchy is None or isinstance(attribute.hierarchy, Hierarchy):
+        return attribute.hierarchy
+    return attribute.hierarchy.build(attribute.name, sorted({text.strip() for text in texts}))
+
+
+def _number(text: str) -> Decimal | None:
     try:
-        value = float(text.replace("_", "x"))
-    except ValueError:
+        value = Decimal(text.strip().replace("_", "x"))
+    except ArithmeticError:
         return None
-    return value if math.isfinite(value) else None
+    return value if value.is_finite() else None
 
 
 def _moment(text: str) -> str:
     try:
-        return datetime.fromisoformat(text.strip()).isoformat()
+        moment = datetime.fromisoformat(text.strip())
+        return (moment if moment.tzinfo is None else moment.astimezone(UTC)).isoformat()
     except ValueError:
         return text
 
@@ -222,8 +233,8 @@ def _moment(text: str) -> str:
 def _reference(
     totals: Sequence[int], values: Sequence[str | None], attribute: Attribute
 ) -> Reference:
-    tree = attribute.hierarchy
-    if not isinstance(tree, Hierarchy):
+    tree = _tree(attribute, [value for value in values if value is not None])
+    if tree is None:
         return Reference(totals, values=values)
     nodes = [-1 if value is None else tree.get(value) for value in values]
     return Reference(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -132,16 +134,34 @@ def _sink(parts: _Counted, path: Path, kind: str) -> None:
     ahead = iter(parts)
     first = _plain(next(ahead).whole())
 
+    failed: list[BaseException] = []
+
     def frames(*_: object) -> Iterator[pl.DataFrame]:
         yield first
-        for part in ahead:
-            yield _plain(part.whole())
+        try:
+            for part in ahead:
+                yield _plain(part.whole())
+        except BaseException as error:  # Polars would wrap it and lose its kind
+            failed.append(error)
+            raise
 
     lazy = register_io_source(frames, schema=first.schema)
-    if kind == "parquet":
-        lazy.sink_parquet(path, engine="streaming")
-    else:
-        lazy.sink_ipc(path, engine="streaming")
+    try:
+        if kind == "parquet":
+            lazy.sink_parquet(path, engine="streaming")
+        else:
+            lazy.sink_ipc(path, engine="streaming")
+    except pl.exceptions.PolarsError as error:
+        if failed:
+            raise failed[0] from None
+        raise OSError(*_system_error(error)) from None
+
+
+def _system_error(error: Exception) -> tuple[int, str]:
+    """Return the error of the operating system that Polars wrapped; the text is not shown."""
+    found = re.search(r"os error (\d+)", str(error))
+    number = int(found[1]) if found else errno.EIO
+    return number, os.strerror(number)
 
 
 def _plain(frame: pl.DataFrame) -> pl.DataFrame:

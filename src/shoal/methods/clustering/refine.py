@@ -200,6 +200,7 @@ def _improve(
         cool = loose * max(0.0, 1 - done / (0.8 * rounds)) if rounds else 0.0
         edges = _edges(label_sorted)
         jobs = []
+        fresh = np.empty_like(label)
         for number, (begin, end) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
             jobs.append((number, order[begin:end]))
 
@@ -216,7 +217,7 @@ def _improve(
                 codes[pieces], counts[pieces], local, space=space, k=k, turns=turns, slack=slack,
                 window=WINDOW,
             )  # fmt: skip
-            label[pieces] = local + base  # noqa: B023
+            fresh[pieces] = local + number * 2 * len(label)  # noqa: B023
 
         if len(jobs) == 1 or threads == 1:
             for job in jobs:
@@ -224,7 +225,7 @@ def _improve(
         else:
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(work, jobs))
-        _, label = np.unique(label, return_inverse=True)
+        _, label = np.unique(fresh, return_inverse=True)
         done += 1
     return label, done
 

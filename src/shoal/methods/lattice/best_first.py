@@ -83,6 +83,8 @@ def best_first(findings: Findings) -> Search:
     lattice, measure = findings.lattice, findings.measure
     floors = measure.floors()
     veto = Veto(measure, budget=findings.budget)
+    for tally in findings.tallies:  # of a search that goes on where another one ended
+        veto.learn(tally)
     heap = [Box(_join(measure, floors, lattice.bottom), 0, lattice.bottom, lattice.top)]
     made = 0
     while heap:

@@ -52,6 +52,7 @@ class Findings:
     measure: Measure
     budget: int
     solutions: list[Solution] = field(default_factory=list)
+    tallies: list[Tally] = field(default_factory=list)
     counted: dict[Node, int] = field(default_factory=dict)
     proven: bool = False
     best: float = math.inf
@@ -60,12 +61,21 @@ class Findings:
     def learn(self, tally: Tally) -> bool:
         """Take in a tally; return whether the node is a solution."""
         self.counted[tally.node] = tally.suppressed
+        self.tallies.append(tally)
         if tally.suppressed > self.budget:
             return False
         found = Solution(self.measure.score(tally), tally.suppressed, tally.node)
         self.solutions.append(found)
         self.best = min(self.best, found.score)
         return True
+
+    def amend(self, old: Solution, new: Solution | None) -> None:
+        """Replace a solution by what it turned out to be; a search may then go on."""
+        self.solutions.remove(old)
+        if new is not None:
+            self.solutions.append(new)
+        self.best = min((found.score for found in self.solutions), default=math.inf)
+        self.proven = False
 
     def give_up(self) -> None:
         """Say what is known when a search is stopped before its end."""

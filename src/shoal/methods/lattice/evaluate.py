@@ -217,10 +217,16 @@ class Evaluator:
 
     def read(self, node: Node, answer: Answer) -> Tally:
         """Add up what a node's classes lose."""
-        budget, classes = self.pledge.budget, answer.classes
-        if not classes.counts.size:  # grouping stopped: too many classes for this budget
+        budget, classes, measure = self.pledge.budget, answer.classes, self._measure
+        found = classes.counts.size
+        if not found:  # grouping stopped: too many classes for this budget
             return Tally(node=node, suppressed=budget + 1, least=budget + 1)
-        measure = self._measure
+        due = int(answer.due.sum())
+        # Nothing to pay for, or too much to be a solution: most nodes end here.
+        if due > budget and answer.stopped:
+            return Tally(node=node, suppressed=max(due, budget + 1), least=due, classes=found)
+        if not due and (measure is None or not measure.by_size):
+            return Tally(node=node, suppressed=0, least=0, classes=found, published=found)
         blocks = range(len(self.space.blocks))
         cost = np.concatenate([self._cost(b, node) for b in blocks])
         tally, logs, failed, paid = kernel.sum_up(
@@ -228,11 +234,11 @@ class Evaluator:
             measure is not None and measure.with_logs,
         )  # fmt: skip
         suppressed, least, published, squares, published_squares = tally.tolist()
-        found = Tally(
+        tallied = Tally(
             node=node,
             suppressed=suppressed,
             least=least,
-            classes=classes.counts.size,
+            classes=found,
             published=published,
             squares=squares,
             published_squares=published_squares,
@@ -242,8 +248,8 @@ class Evaluator:
         )
         if measure is not None and measure.by_code:
             ends = answer.widths.tolist()
-            found.lost = self._by_code(node, [failed[:, a:b] for a, b in pairwise(ends)])
-        return found
+            tallied.lost = self._by_code(node, [failed[:, a:b] for a, b in pairwise(ends)])
+        return tallied
 
     def _cost(self, b: int, node: Node) -> NDArray[np.int64]:
         """Return int64[codes of the block, columns of the widest block]: what a record pays."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from shoal.methods.lattice.board import Findings, Solution
@@ -28,8 +29,8 @@ def facts_of(
         "lattice": findings.lattice.size,
         "evaluated": evaluated,
         "pruned": findings.lattice.size - evaluated if findings.proven else None,
-        "optimal": findings.proven and not late,
-        "bound": measure.value(min(findings.bound, winner.score)),
+        "optimal": findings.proven,
+        "bound": _bound(findings, winner),
         "runners_up": [
             {
                 "levels": levels_of(space, found.node),
@@ -85,18 +86,27 @@ def _chosen(space: Space, winner: Solution, *, records: int, budget: int) -> str
 def _proof(findings: Findings, winner: Solution, *, late: int) -> list[str]:
     value = findings.measure.value
     name, loss = findings.measure.name, value(winner.score)
+    lines = []
     if late:
-        return [
-            f"{late:,} more records were suppressed after the search, because what suppression "
-            "leaves is spread a little differently from the whole table; with them, "
-            f"{name} is {loss:.6g}, and another combination might be better."
-        ]
+        lines.append(
+            f"{late:,} of the suppressed records had to go because what suppression leaves is "
+            "spread a little differently from the whole table."
+        )
+    bound = _bound(findings, winner)
     if findings.proven:
-        return [f"Its {name} is {loss:.6g}; no other combination can be lower: proven."]
-    if findings.bound > -float("inf"):
-        bound = value(min(findings.bound, winner.score))
-        return [f"Its {name} is {loss:.6g}; not proven: none can be below {bound:.6g}."]
-    return [f"Its {name} is {loss:.6g}; this method does not prove that it is the lowest."]
+        lines.append(f"Its {name} is {loss:.6g}; no other combination can be lower: proven.")
+    elif bound is not None:
+        lines.append(f"Its {name} is {loss:.6g}; not proven: none can be below {bound:.6g}.")
+    else:
+        lines.append(f"Its {name} is {loss:.6g}; this method does not prove it the lowest.")
+    return lines
+
+
+def _bound(findings: Findings, winner: Solution) -> float | None:
+    """Return what no combination can be below, where the search knows."""
+    if findings.bound == -math.inf:
+        return None
+    return findings.measure.value(min(findings.bound, winner.score))
 
 
 def _shares(space: Space, findings: Findings, winner: Solution) -> list[str]:
@@ -120,7 +130,7 @@ def _neighbours(space: Space, findings: Findings, winner: Solution) -> list[str]
         suppressed = findings.counted.get(node)
         if suppressed is None:
             lines.append(f"One level less for {name!r} was ruled out by other combinations.")
-        elif suppressed > findings.budget:
+        elif node not in losses:
             lines.append(
                 f"One level less for {name!r} would suppress more than the "
                 f"{findings.budget:,} records allowed."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal, NamedTuple
 
 from shoal.core.errors import MethodError, NoSolutionError
@@ -12,14 +13,14 @@ from shoal.methods.frequency import FrequencyTable
 from shoal.methods.lattice import walks
 from shoal.methods.lattice.best_first import best_first
 from shoal.methods.lattice.board import DENSE, Board, Findings, Search, Solution, drive
-from shoal.methods.lattice.evaluate import MEMORY, Evaluator
+from shoal.methods.lattice.evaluate import MEMORY, Answer, Evaluator
 from shoal.methods.lattice.explain import facts_of
 from shoal.methods.lattice.flash import flash
 from shoal.methods.lattice.measures import Aggregate, measure_of
 from shoal.methods.lattice.pledge import pledge_of
 from shoal.methods.lattice.result import recoding_at, settle
 from shoal.methods.lattice.shortage import no_solution
-from shoal.methods.lattice.space import Space, space_of
+from shoal.methods.lattice.space import Node, Space, space_of
 from shoal.methods.recoding import Recoding
 
 Name = Literal["flash", "bfs", "dfs", "incognito", "datafly", "best-first"]
@@ -80,21 +81,30 @@ def search(
         space, models, method=method, utility=utility, aggregate=aggregate,
         suppression_limit=suppression_limit, threads=threads, seconds=seconds, memory=memory,
     )  # fmt: skip
-    if found.findings.solutions:
-        return _release(space, found)
-    if found.stopped:
+    winner, answer = _settled(found)
+    if winner is not None and answer is not None:
+        late = winner.suppressed - found.findings.counted[winner.node]
+        facts = facts_of(space, found.findings, winner, method=found.method, late=late)
+        return recoding_at(space, winner.node, answer, home=found.evaluator.home, facts=facts)
+    if found.stopped():
         raise NoSolutionError(problem="none was found in the time given; give more seconds")
     pledge = found.evaluator.pledge
     raise no_solution(space, pledge.models, limit=suppression_limit, threads=threads)
 
 
 class Exploration(NamedTuple):
-    """What a search came to know, who answered it, and how it went."""
+    """What a search came to know, who answered it, and how it may go on."""
 
     findings: Findings
     evaluator: Evaluator
     method: str
-    stopped: bool  # before its own end
+    stopped: Callable[[], bool]  # whether all that may be spent is spent
+    again: Callable[[], Search]
+
+    def run(self) -> None:
+        """Search, or search on, until no node can be better or enough was spent."""
+        if not self.stopped():
+            drive(self.again(), self.findings, answer=self.evaluator.tallies, stop=self.stopped)
 
 
 def explore(
@@ -118,23 +128,23 @@ def explore(
     evaluator = Evaluator(space, pledge, threads=threads, memory=memory)
     measure = measure_of(utility, space, evaluator.tallied, aggregate=aggregate, k=pledge.k)
     evaluator.use(measure)
+    findings: Findings
+    again: Callable[[], Search]
     if method in _DENSE_SEARCHES and space.lattice.size <= DENSE:
-        board = Board(space.lattice, measure, budget=pledge.budget)
-        findings: Findings = board
-        steps = _DENSE_SEARCHES[method](board)
+        findings = board = Board(space.lattice, measure, budget=pledge.budget)
+        again = partial(_DENSE_SEARCHES[method], board)
     else:
         findings = Findings(space.lattice, measure, pledge.budget)
-        steps = _open_search(method, findings, space)
-        method = method if method == "datafly" else "best-first"
-    stop = _stopper(evaluator, findings, seconds=seconds)
-    ended = drive(steps, findings, answer=evaluator.tallies, stop=stop)
-    return Exploration(findings, evaluator, method, not ended)
-
-
-def _open_search(method: str, findings: Findings, space: Space) -> Search:
-    if method == "datafly":
-        return walks.datafly(findings, [[len(n) for n in ladder.nodes] for ladder in space.ladders])
-    return best_first(findings)
+        again = partial(best_first, findings)
+        if method == "datafly":
+            distinct = [[len(nodes) for nodes in ladder.nodes] for ladder in space.ladders]
+            again = partial(walks.datafly, findings, distinct)
+        else:
+            method = "best-first"
+    stopped = _stopper(evaluator, findings, seconds=seconds)
+    found = Exploration(findings, evaluator, method, stopped, again)
+    found.run()
+    return found
 
 
 def _stopper(
@@ -151,21 +161,26 @@ def _stopper(
     return lambda: spent() > (1 if findings.solutions else _PATIENCE)
 
 
-def _release(space: Space, found_out: Exploration) -> Recoding:
-    """Return the recoding of the best solution that also stands without its suppressed records."""
-    findings, evaluator, method, _ = found_out
-    for found in findings.ranked():
-        counted = evaluator.release(found.node)
-        answer = settle(counted, evaluator)
-        tally = evaluator.read(found.node, answer)
-        if tally.suppressed > evaluator.pledge.budget:
-            continue
-        winner = Solution(findings.measure.score(tally), tally.suppressed, found.node)
-        facts = facts_of(
-            space, findings, winner, method=method, late=tally.suppressed - found.suppressed
-        )
-        return recoding_at(space, found.node, answer, home=evaluator.home, facts=facts)
-    raise NoSolutionError(
-        problem=f"{len(findings.solutions)} combinations of levels keep the promise against the "
-        "whole table, but none against the records it would leave; allow more suppression"
-    )
+def _settled(found: Exploration) -> tuple[Solution | None, Answer | None]:
+    """Return the best solution that also stands without its suppressed records.
+
+    Settling may suppress more, or too much. Then the solution counts as what it turned
+    out to be, and the search goes on, because another node may now be the best.
+    """
+    findings, evaluator = found.findings, found.evaluator
+    settled: dict[Node, Answer] = {}
+    while findings.solutions:
+        best = findings.ranked()[0]
+        if best.node in settled:
+            return best, settled[best.node]
+        answer = settle(evaluator.release(best.node), evaluator)
+        tally = evaluator.read(best.node, answer)
+        if tally.suppressed == best.suppressed:
+            return best, answer
+        settled[best.node] = answer
+        is_solution = tally.suppressed <= evaluator.pledge.budget
+        score = findings.measure.score(tally) if is_solution else 0.0
+        amended = Solution(score, tally.suppressed, best.node) if is_solution else None
+        findings.amend(best, amended)
+        found.run()
+    return None, None

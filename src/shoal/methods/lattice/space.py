@@ -20,7 +20,7 @@ from shoal.methods.frequency import FrequencyTable
 Node = tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # a repr ends in logs, and this one would hold values
 class Ladder:
     """The levels of one column.
 
@@ -90,7 +90,7 @@ class Lattice:
                 yield (*node[:j], level - 1, *node[j + 1 :])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Space:
     """A frequency table seen as a lattice."""
 
