@@ -28,6 +28,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"numpy", "polars"},
     ),
     "xk": ({"core", "methods", "engines"}, set()),
+    "statistics": ({"core", "dp", "engines"}, set()),
     "know": ({"core", "methods", "measures", "engines"}, set()),
     "api": (
         {
@@ -42,6 +43,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "pipeline",
             "xk",
             "know",
+            "statistics",
         },
         {"numpy", "polars"},
     ),

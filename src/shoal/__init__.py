@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Attribute": "shoal.core.schema",
+    "Budget": "shoal.dp.budget",
     "Database": "shoal.engines.local.database",
     "Hierarchy": "shoal.core.hierarchy",
     "Kind": "shoal.core.schema",
@@ -32,6 +33,7 @@ _HOMES = {
     "metrics": "shoal.api",
     "recommend": "shoal.api",
     "risk": "shoal.api",
+    "stats": "shoal.api",
     "verify": "shoal.api",
 }
 

@@ -37,6 +37,7 @@ from shoal.engines.local.write import all_or_nothing, write_parts, write_text
 from shoal.know import attack, infer, risk, write_preset, write_schema
 from shoal.methods import registry
 from shoal.pipeline import Job, Options, judge_recoding, promise_of
+from shoal.statistics import budget_log, budget_set, budget_show, stats
 from shoal.xk import Choices, Techniques, recommend, release_xk
 
 __all__ = [
@@ -48,6 +49,9 @@ __all__ = [
     "anonymize",
     "attack",
     "auto_method",
+    "budget_log",
+    "budget_set",
+    "budget_show",
     "build_hierarchy",
     "check_hierarchy",
     "check_place",
@@ -62,6 +66,7 @@ __all__ = [
     "release_xk",
     "risk",
     "sample",
+    "stats",
     "verify",
     "write_model",
     "write_preset",

@@ -349,11 +349,11 @@ def test_the_callers_tables_stay_as_they_are():
 
 
 def test_the_documented_names_stay_callable():
-    # `shoal.methods` is a room of the house as well; importing it must not hide the function.
+    # A room of the house that is called like a function would hide it once it is imported.
     import shoal.methods.registry
 
-    assert [method.name for method in shoal.methods()] == [m.name for m in api.methods()]
-    assert callable(shoal.learn)
+    for name in shoal.__all__:
+        assert name == "__version__" or callable(getattr(shoal, name)), name
 
 
 # Numbers that are known.
@@ -408,7 +408,7 @@ def test_adult_at_k_10(tmp_path, adult, run):
 
 def test_methods_lists_what_there_is(run):
     document = json.loads(run("methods", "--json").out)
-    assert [row["name"] for row in document["methods"]] == [m.name for m in api.methods()]
+    assert {m.name for m in api.methods()} <= {row["name"] for row in document["methods"]}
     assert document["auto"] in [row["name"] for row in document["methods"]]
     assert all(row["name"] in run("methods").out for row in document["methods"])
 

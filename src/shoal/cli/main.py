@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from shoal import __version__
-from shoal.cli import check, house, know, recommend, release
+from shoal.cli import check, house, know, recommend, release, stats
 from shoal.core.documents import reason
 from shoal.core.errors import ShoalError
 
@@ -33,6 +33,8 @@ for _command in (release.anonymize, release.learn, check.verify, check.metrics):
     app.command()(_command)
 for _command in (know.risk, know.infer, recommend.recommend):
     app.command()(_command)
+app.command()(stats.stats)
+app.add_typer(stats.budget, name="budget")
 app.add_typer(house.hierarchy, name="hierarchy")
 app.command()(house.methods)
 app.command()(house.sample)

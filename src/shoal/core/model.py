@@ -3,60 +3,128 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from shoal.core.documents import parse_json, read_text
 from shoal.core.errors import ModelFormatError, ShoalError
-from shoal.core.schema import Schema
+from shoal.core.model_json import (
+    FORMAT,
+    VERSION,
+    checked,
+    fingerprint_of,
+    parse_model,
+    read_model_text,
+)
+from shoal.core.model_runtime import label_of
+from shoal.core.privacy import PrivacyModel
+from shoal.core.schema import Role, Schema
 
-FORMAT = "shoal-model"
-VERSION = 1
+Cell = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelColumn:
+    """What a model knows of one quasi-identifier.
+
+    Attributes:
+        scale: how values are compared: number, date, rank (in an order) or text.
+        root: the label that covers every value.
+        cells: the distinct released cells; what each covers is described in
+            `model.schema.json`.
+        mask: for masked texts: char, length, direction, pad and fill.
+    """
+
+    name: str
+    scale: str
+    root: str
+    cells: tuple[Cell, ...]
+    mask: Mapping[str, Any] | None = None
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the column as plain data."""
+        document: dict[str, Any] = {
+            "name": self.name,
+            "scale": self.scale,
+            "root": self.root,
+            "cells": [dict(cell) for cell in self.cells],
+        }
+        if self.mask is not None:
+            document["mask"] = dict(self.mask)
+        return document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecodingModel:
     """What a search learned: for each class, what it releases in each column.
 
-    Only released labels, their bounds and totals are kept: every tuple in it stands
-    for a whole class, so it says no more than the release itself.
-
     Attributes:
-        cells: for each quasi-identifier, the distinct released cells as
-            (lowest value, highest value, label); on a tree both ends are the label.
-        regions: for each class, the number of its cell in each column.
+        columns: the quasi-identifiers and their released cells.
+        regions: for each class, the number of its cell in each column; classes stand in
+            the order of preference: a record goes to the first one that covers it.
+        counts: the training records of each class; None in models of version 1.
         levels: the level of each column, for full-domain recoding.
+        on_unseen: what happens to a record that no class covers.
+
+    Guarantee:
+        Every tuple in it is shared by as many training records as its promise asks for;
+        beside these, it holds only what the schema says.
     """
 
     method: str
     schema: Schema
     records: int
     suppressed: int
-    cells: Mapping[str, tuple[tuple[str | None, str | None, str | None], ...]]
+    columns: tuple[ModelColumn, ...]
     regions: tuple[tuple[int, ...], ...]
     utility: Mapping[str, float | None]
+    counts: tuple[int, ...] | None = None
     levels: Mapping[str, int] | None = None
+    on_unseen: str = "suppress"
+
+    @property
+    def privacy(self) -> tuple[PrivacyModel, ...]:
+        """Return the promise that the model was learned for."""
+        return self.schema.privacy
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of the model's content."""
+        return str(self.to_document()["fingerprint"])
+
+    def tuples(self) -> list[tuple[str | None, ...]]:
+        """Return what each class releases, in the order of the classes."""
+        labels = []
+        for column in self.columns:
+            about = self.schema.attribute(column.name).hierarchy
+            known = getattr(about, "labels", ())
+            labels.append([label_of(cell, known) for cell in column.cells])
+        return [
+            tuple(names[cell] for names, cell in zip(labels, region, strict=True))
+            for region in self.regions
+        ]
 
     def to_document(self) -> dict[str, Any]:
-        """Return the model as plain data."""
+        """Return the model as plain data, its fingerprint included."""
         document: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "method": self.method,
             "records": self.records,
             "suppressed": self.suppressed,
+            "on_unseen": self.on_unseen,
             "utility": dict(self.utility),
             "schema": self.schema.to_document(),
-            "columns": [
-                {"name": name, "cells": [list(cell) for cell in cells]}
-                for name, cells in self.cells.items()
-            ],
+            "released": list(self.schema.released),
+            "removed": list(self.schema.named(Role.IDENTIFYING)),
+            "columns": [column.to_document() for column in self.columns],
             "regions": [list(region) for region in self.regions],
+            "counts": None if self.counts is None else list(self.counts),
         }
         if self.levels is not None:
             document["levels"] = dict(self.levels)
+        document["fingerprint"] = fingerprint_of(document)
         return document
 
     def to_json(self) -> str:
@@ -69,95 +137,52 @@ class RecodingModel:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a model file."""
-        return cls.from_document(parse_json(read_text(path), where=str(path)))
+        """Read a model file.
+
+        Raises:
+            ModelFormatError: it is newer, damaged, hostile, or no model at all.
+        """
+        document = parse_model(read_model_text(str(path)))
+        model = cls.from_document(document)
+        told = document.get("fingerprint")
+        if told is not None and document.get("version") == VERSION and told != fingerprint_of(
+            document
+        ):
+            raise ModelFormatError(problem="its fingerprint does not fit it; it was changed")
+        return model
 
     @classmethod
     def from_document(cls, document: object) -> Self:
-        """Rebuild a model from plain data; a newer, damaged or foreign one is refused."""
-        if not isinstance(document, Mapping) or document.get("format") != FORMAT:
-            raise ModelFormatError(problem=f"not a model file: no format {FORMAT!r} in it")
-        version = document.get("version")
-        if isinstance(version, bool) or not isinstance(version, int) or version != VERSION:
-            raise ModelFormatError(problem=f"its version is not {VERSION}; update shoal to read it")
+        """Rebuild a model from plain data; older versions are upgraded, newer ones refused.
+
+        Raises:
+            ModelFormatError: it is newer, damaged, hostile, or no model at all.
+        """
+        found = checked(document)
         try:
-            schema = Schema.from_document(document.get("schema"), where="model")
+            schema = Schema.from_document(found["schema"], where="model")
         except ShoalError as error:
             raise ModelFormatError(problem=f"its schema is damaged: {error}") from None
-        cells = _cells(document.get("columns"))
-        if tuple(cells) != schema.quasi:
-            raise ModelFormatError(problem="its columns are not the schema's quasi-identifiers")
+        if found["released"] != list(schema.released):
+            raise ModelFormatError(problem="its released columns are not the schema's")
         return cls(
-            method=_text(document.get("method")),
+            method=found["method"],
             schema=schema,
-            records=_count(document.get("records")),
-            suppressed=_count(document.get("suppressed")),
-            cells=cells,
-            regions=_regions(document.get("regions"), [len(found) for found in cells.values()]),
-            utility=_utility(document.get("utility")),
-            levels=_levels(document.get("levels"), schema),
+            records=found["records"],
+            suppressed=found["suppressed"],
+            columns=tuple(
+                ModelColumn(
+                    name=column["name"],
+                    scale=column["scale"],
+                    root=column["root"],
+                    cells=tuple(dict(cell) for cell in column["cells"]),
+                    mask=column.get("mask"),
+                )
+                for column in found["columns"]
+            ),
+            regions=tuple(tuple(region) for region in found["regions"]),
+            utility=dict(found["utility"]),
+            counts=None if found.get("counts") is None else tuple(found["counts"]),
+            levels=None if found.get("levels") is None else dict(found["levels"]),
+            on_unseen=found["on_unseen"],
         )
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ModelFormatError(problem="its method is not a name")
-    return value
-
-
-def _count(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
-        raise ModelFormatError(problem="a count in it is not a whole number")
-    return value
-
-
-def _cells(value: object) -> dict[str, tuple[tuple[str | None, str | None, str | None], ...]]:
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        raise ModelFormatError(problem="its columns are missing")
-    found = {}
-    for column in value:
-        if not isinstance(column, Mapping) or not isinstance(column.get("name"), str):
-            raise ModelFormatError(problem="a column in it has no name")
-        cells = column.get("cells")
-        if not isinstance(cells, list) or not all(_is_cell(cell) for cell in cells):
-            raise ModelFormatError(problem="a column's cells are damaged")
-        found[column["name"]] = tuple((cell[0], cell[1], cell[2]) for cell in cells)
-    return found
-
-
-def _is_cell(cell: object) -> bool:
-    return (
-        isinstance(cell, list)
-        and len(cell) == 3
-        and all(part is None or isinstance(part, str) for part in cell)
-    )
-
-
-def _regions(value: object, sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    if not isinstance(value, list):
-        raise ModelFormatError(problem="its regions are missing")
-    for region in value:
-        fits = isinstance(region, list) and len(region) == len(sizes)
-        if not fits or not all(
-            isinstance(cell, int) and not isinstance(cell, bool) and 0 <= cell < size
-            for cell, size in zip(region, sizes, strict=True)
-        ):
-            raise ModelFormatError(problem="a region in it names a cell that is not there")
-    return tuple(tuple(region) for region in value)
-
-
-def _utility(value: object) -> dict[str, float | None]:
-    if not isinstance(value, Mapping) or not all(
-        number is None or (isinstance(number, (int, float)) and not isinstance(number, bool))
-        for number in value.values()
-    ):
-        raise ModelFormatError(problem="its measures are damaged")
-    return {str(name): number for name, number in value.items()}
-
-
-def _levels(value: object, schema: Schema) -> dict[str, int] | None:
-    if value is None:
-        return None
-    if not isinstance(value, Mapping) or set(value) != set(schema.quasi):
-        raise ModelFormatError(problem="its levels do not fit its columns")
-    return {str(name): _count(level) for name, level in value.items()}

@@ -94,7 +94,7 @@ def _clock(text: str) -> Any:
         if at >= 0:
             zone = text[at + 1 :]
             text = text[:at]
-            if mark == "Z" and zone or mark != "Z" and not _is_zone(zone):
+            if (mark == "Z" and zone) or (mark != "Z" and not _is_zone(zone)):
                 return None
             break
     at = text.find(".")
@@ -170,8 +170,9 @@ class Column:
             self.missing |= members
         elif "node" in cell:
             self.nodes[cell["node"]] = self.nodes.get(cell["node"], 0) | members
-        elif "value" in cell:
-            self.values[cell["value"]] = self.values.get(cell["value"], 0) | members
+        elif "value" in cell or "values" in cell:
+            for value in cell.get("values") or [cell["value"]]:
+                self.values[value] = self.values.get(value, 0) | members
         elif "mask" in cell:
             known = self.masked.setdefault(cell["lost"], {})
             known[cell["mask"]] = known.get(cell["mask"], 0) | members
@@ -357,7 +358,7 @@ class Encoder:
         self.released = model["released"]
         self.kept = [name for name in self.released if name not in self.names]
         self.removed = model["removed"]
-        self.known = {name: 1 for name in self.released + self.removed}
+        self.known = dict.fromkeys(self.released + self.removed, 1)
         self.templates: dict[int, Any] = {}
 
     def _block(self, entries: Any, regions: Any) -> list[Column]:
@@ -369,11 +370,14 @@ class Encoder:
             Column(entry, plan, members) for entry, plan, members in zip(entries, self.plans, bits)
         ]
 
-    def find(self, values: Any) -> int:
-        """Return the class of a tuple of quasi-identifiers; -1 if none covers it."""
+    def find(self, values: Any, among: Any = None) -> int:
+        """Return the class of a tuple of quasi-identifiers; -1 if none covers it.
+
+        among: for each block, the set of classes that may be taken; None: all.
+        """
         base = 0
         for block in self.blocks:
-            members = -1
+            members = -1 if among is None else among[base // BLOCK]
             for column, value in zip(block, values):
                 found = column.memo.get(value)
                 if found is None:

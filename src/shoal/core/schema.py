@@ -63,6 +63,7 @@ class Attribute:
 
     `kind` None means: numeric if every value is a number, otherwise categorical.
     `order` lists the values of an ordinal column from low to high.
+    `bounds` are the lowest and highest possible value, for differentially private statistics.
     `weight` makes a search treat a column as wider (keep it finer) than the others.
     """
 
@@ -72,6 +73,7 @@ class Attribute:
     hierarchy: Hierarchy | HierarchyBuilder | None = None
     order: tuple[str, ...] = ()
     weight: float = 1.0
+    bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         faults = []
@@ -85,6 +87,10 @@ class Attribute:
             faults.append(f"column {self.name!r}: an order needs kind: ordinal")
         if self.kind is Kind.ORDINAL and not self.order and self.hierarchy is None:
             faults.append(f"column {self.name!r}: kind: ordinal needs order: [low, …, high]")
+        if self.bounds is not None and not (
+            all(math.isfinite(end) for end in self.bounds) and self.bounds[0] < self.bounds[1]
+        ):
+            faults.append(f"column {self.name!r}: bounds must be [low, high], two numbers")
         if len(set(self.order)) != len(self.order):
             faults.append(f"column {self.name!r}: its order names a value twice")
         if faults:
@@ -220,7 +226,7 @@ class Schema:
 _KEYS = frozenset(
     ("version", "columns", "others", "privacy", "utility", "suppression_limit", "missing", "target")
 )
-_COLUMN_KEYS = frozenset(("role", "kind", "hierarchy", "order", "weight"))
+_COLUMN_KEYS = frozenset(("role", "kind", "hierarchy", "order", "weight", "bounds"))
 
 
 def _faults_of(schema: Schema) -> list[str]:
@@ -285,6 +291,7 @@ def _attribute(name: str, entry: object, *, folder: Path) -> Attribute:
     if isinstance(weight, bool) or not isinstance(weight, (int, float)):
         faults.append(f"column {name!r}: weight must be a number above 0")
         weight = 1.0
+    bounds = _bounds(name, entry.get("bounds"), faults=faults)
     hierarchy: Hierarchy | HierarchyBuilder | None = None
     try:
         hierarchy = read_hierarchy(name, entry.get("hierarchy"), folder=folder)
@@ -299,7 +306,20 @@ def _attribute(name: str, entry: object, *, folder: Path) -> Attribute:
         hierarchy=hierarchy,
         order=tuple(str(value) for value in order),
         weight=float(weight),
+        bounds=bounds,
     )
+
+
+def _bounds(name: str, value: object, *, faults: list[str]) -> tuple[float, float] | None:
+    if value is None:
+        return None
+    numbers = value if isinstance(value, (list, tuple)) else ()
+    if len(numbers) != 2 or not all(
+        isinstance(end, (int, float)) and not isinstance(end, bool) for end in numbers
+    ):
+        faults.append(f"column {name!r}: bounds must be [low, high], two numbers")
+        return None
+    return float(numbers[0]), float(numbers[1])
 
 
 def read_hierarchy(
@@ -345,6 +365,8 @@ def _attribute_document(attribute: Attribute) -> dict[str, Any]:
         document["kind"] = str(attribute.kind)
     if attribute.order:
         document["order"] = list(attribute.order)
+    if attribute.bounds is not None:
+        document["bounds"] = list(attribute.bounds)
     if attribute.weight != 1.0:
         document["weight"] = attribute.weight
     if attribute.hierarchy is not None:

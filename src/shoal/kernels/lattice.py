@@ -17,14 +17,26 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from shoal.kernels.axes import ALPHA, DISTINCT, ENTROPY, HIERARCHICAL, RECURSIVE, inner
+from shoal.kernels.axes import (
+    ALPHA,
+    CLOSENESS,
+    DISTINCT,
+    ENTROPY,
+    HIERARCHICAL,
+    RECURSIVE,
+    inner,
+)
 from shoal.kernels.judge import (
+    SLACK,
     class_entropy,
     count_distinct,
-    judge,
+    is_recursive,
     line_distance,
     tree_distance,
 )
+
+# As `inner`, but Python may call it; without a check for division by zero at every /.
+compiled = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 
 BLOCK = 4096  # codes of a block, unless a single column has more
 ROOM = 2**62  # packed keys stay below this
@@ -47,7 +59,7 @@ class Classes(NamedTuple):
     amount: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nearest(levels, sizes, cached, node):
     """Return the smallest cached node that is finer than `node`; the first always is."""
     found = 0
@@ -107,7 +119,7 @@ def number(keys, room, most, label, chosen):
     return found
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def regroup(codes, counts, table, start, width, most):
     """Group classes by what their block codes become.
 
@@ -135,22 +147,23 @@ def regroup(codes, counts, table, start, width, most):
             b += 1
         found = number(keys, room, most, label, chosen)
         if found < 0:
-            return label, codes[:, :0].copy(), counts[:0].copy()
+            break
         if b < blocks:
             for g in range(rows):
                 keys[g] = np.uint64(label[g])
             room = np.int64(found)
-    made = np.empty((blocks, found), dtype=np.uint32)
+    made = np.empty((blocks, max(found, 0)), dtype=np.uint32)
+    sizes = np.zeros(max(found, 0), dtype=np.int64)
     for b in range(blocks):
         for c in range(found):
             made[b, c] = table[start[b] + codes[b, chosen[c]]]
-    sizes = np.zeros(found, dtype=np.int64)
-    for g in range(rows):
-        sizes[label[g]] += counts[g]
+    if found >= 0:
+        for g in range(rows):
+            sizes[label[g]] += counts[g]
     return label, made, sizes
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sum_up(codes, sizes, due, start, cost, budget, with_logs):
     """Add up what fails.
 
@@ -200,7 +213,7 @@ def sum_up(codes, sizes, due, start, cost, budget, with_logs):
     return tally, logs, failed, paid
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def judge_spread(source, label, sizes, promise, farthest, budget):
     """Merge the sensitive values class by class and judge each class as it is complete.
 
@@ -211,6 +224,7 @@ def judge_spread(source, label, sizes, promise, farthest, budget):
     """
     rows = label.size
     found = sizes.size
+    old_first, old_value, old_amount = source.first, source.value, source.amount
     begin = np.zeros(found + 2, dtype=np.int64)
     for g in range(rows):
         begin[label[g] + 2] += 1
@@ -222,8 +236,9 @@ def judge_spread(source, label, sizes, promise, farthest, budget):
         begin[label[g] + 1] += 1
     due = np.zeros(found, dtype=np.int64)
     first = np.zeros(found + 1, dtype=np.int64)
-    value = np.empty(source.value.size, dtype=np.uint32)
-    amount = np.empty(source.value.size, dtype=np.int64)
+    value = np.empty(old_value.size, dtype=np.uint32)
+    amount = np.empty(old_value.size, dtype=np.int64)
+    least = promise.k
     wide = promise.reference.size
     histogram = np.zeros(wide, dtype=np.int64)
     scratch = np.empty(2 * max(promise.tree_parent.size, wide) + 2)
@@ -233,16 +248,16 @@ def judge_spread(source, label, sizes, promise, farthest, budget):
         base = entries
         for i in range(begin[c], begin[c + 1]):
             g = order[i]
-            for e in range(source.first[g], source.first[g + 1]):
-                v = source.value[e]
+            for e in range(old_first[g], old_first[g + 1]):
+                v = old_value[e]
                 if histogram[v] == 0:
                     value[entries] = v
                     entries += 1
-                histogram[v] += source.amount[e]
-        if sizes[c] < promise.k:
+                histogram[v] += old_amount[e]
+        if sizes[c] < least:
             due[c] = sizes[c]
-        elif total <= budget and not judge(promise, sizes[c], histogram, scratch):
-            due[c] = shortfall(promise, sizes[c], histogram, scratch, farthest)
+        elif total <= budget:
+            due[c] = due_of(promise, sizes[c], histogram, scratch, farthest)
         total += due[c]
         for e in range(base, entries):
             amount[e] = histogram[value[e]]
@@ -252,19 +267,22 @@ def judge_spread(source, label, sizes, promise, farthest, budget):
 
 
 @inner
-def shortfall(promise, records, histogram, scratch, farthest):
-    """Return how many records of a failing class every finer node has to suppress.
+def due_of(promise, records, histogram, scratch, farthest):
+    """Return 0 if a class holds, else how many of its records fail at every finer node too.
 
     At a finer node, the classes that hold and are parts of this one hold together too (all
     models are closed under union), so the question is how many records must go before the
     rest holds. Too few distinct values: all. Distances d are convex: with a share s
     gone, d(class) <= (1 - s) t + s·farthest. Entropy is concave and at least 0. For
     recursive (c,l) no value may keep more than c times the tail, which only shrinks.
+
+    Whether it holds is decided as `judge` does; one loop for both halves the time that a
+    first run spends in the compiler.
     """
     kinds, columns, start = promise.kind, promise.column, promise.start
     numbers, seconds, distances = promise.first_number, promise.second_number, promise.distance
     reference, marked, tree_start = promise.reference, promise.marked, promise.tree_start
-    most = 1.0
+    most = 0.0
     for m in range(kinds.size):
         s = columns[m]
         low = start[s]
@@ -274,21 +292,24 @@ def shortfall(promise, records, histogram, scratch, farthest):
         gone = 0.0
         if kind == DISTINCT:
             if count_distinct(histogram, low, high) < limit:
-                gone = float(records)
+                return records
         elif kind == ENTROPY:
-            if limit > 1:
-                share = class_entropy(histogram, low, high, records) / np.log(limit)
-                gone = records * (1 - share)
+            spread = class_entropy(histogram, low, high, records)
+            if spread < np.log(limit) - SLACK:
+                gone = max(1.0, records * (1 - spread / np.log(limit)))
         elif kind == RECURSIVE:
-            gone = above_tail(histogram, low, high, seconds[m], limit)
+            if not is_recursive(histogram, low, high, seconds[m], limit, scratch):
+                gone = max(1.0, above_tail(histogram, low, high, seconds[m], limit))
         elif kind == ALPHA:
             for v in range(low, high):
-                if marked[m, v - low] and limit < 1:
-                    gone = max(gone, (histogram[v] - limit * records) / (1 - limit))
-        elif farthest[m] > limit:
+                if marked[m, v - low] and histogram[v] / records > limit:
+                    gone = max(gone, 1.0, (histogram[v] - limit * records) / (1 - limit))
+        elif kind == CLOSENESS or records < seconds[m]:  # (n,t) asks only small classes
             whole = np.int64(0)
             for v in range(low, high):
                 whole += reference[v]
+            if whole < seconds[m]:
+                return records
             if distances[m] == HIERARCHICAL:
                 far = tree_distance(
                     histogram, reference, promise.node, low, high, records, whole,
@@ -297,8 +318,10 @@ def shortfall(promise, records, histogram, scratch, farthest):
                 )  # fmt: skip
             else:
                 far = line_distance(histogram, reference, low, high, records, whole, distances[m])
-            if records < seconds[m] or seconds[m] == 0:  # (n,t) asks only small classes
-                gone = records * (far - limit) / (farthest[m] - limit)
+            if far > limit * (1 + SLACK):
+                gone = 1.0
+                if farthest[m] > limit:
+                    gone = max(gone, records * (far - limit) / (farthest[m] - limit))
         most = max(most, gone)
     # Less a little: a bound that is rounded up by mistake would hide a solution.
     return min(records, np.int64(np.ceil(most - 1e-6)))
@@ -323,27 +346,7 @@ def above_tail(histogram, low, high, c, l):  # noqa: E741
     return gone
 
 
-@njit(cache=True, nogil=True)
-def boxes(codes, home, label, classes):
-    """Return the class of each row, and the lowest and highest code of each class and column.
-
-    home: the finest class of each row. label: the class of each finest class, -1 suppressed.
-    """
-    rows, columns = codes.shape
-    low = np.full((classes, columns), 2**31 - 1, dtype=np.int32)
-    high = np.full((classes, columns), -1, dtype=np.int32)
-    found = np.empty(rows, dtype=np.int64)
-    for i in range(rows):
-        mine = label[home[i]]
-        found[i] = mine
-        if mine >= 0:
-            for j in range(columns):
-                low[mine, j] = min(low[mine, j], codes[i, j])
-                high[mine, j] = max(high[mine, j], codes[i, j])
-    return found, low, high
-
-
-@njit(cache=True, nogil=True)
+@compiled
 def raise_bounds(bounds, shape, node, scores, is_max):
     """Raise the bound of every node at or below `node` to what its columns score together.
 
@@ -375,24 +378,25 @@ def raise_bounds(bounds, shape, node, scores, is_max):
         place += stride[j]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def climb(bounds, shape, start, ceiling):
     """Return the way from node number `start` upwards, always to the lowest bound.
 
     It ends where all bounds above are at `ceiling` or higher.
     """
-    path = [start]
-    place = start
+    path = np.empty(np.sum(shape) - shape.size + 1, dtype=np.int64)
+    path[0] = start
+    steps = 1
     while True:
         best = -1
         stride = 1
         for j in range(shape.size - 1, -1, -1):
-            above = place + stride
-            if (place // stride) % shape[j] < shape[j] - 1 and bounds[above] < ceiling:
+            above = path[steps - 1] + stride
+            if (path[steps - 1] // stride) % shape[j] < shape[j] - 1 and bounds[above] < ceiling:
                 if best < 0 or bounds[above] <= bounds[best]:
                     best = above
             stride *= shape[j]
         if best < 0:
-            return path
-        path.append(best)
-        place = best
+            return path[:steps]
+        path[steps] = best
+        steps += 1

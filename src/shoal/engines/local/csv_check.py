@@ -22,7 +22,7 @@ SEPARATORS = (",", ";", "\t", "|")
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)  # what a broken gzip file raises
 
 _FAULTS = {
-    csv_shape.SHORT: "has fewer fields than the header; complete the line, or quote its separators",
+    csv_shape.SHORT: "has fewer fields than the header; mend the line, or quote its separators",
     csv_shape.LONG: "has more fields than the header; mend the line, or quote its separators",
     csv_shape.STRAY_QUOTE: (
         "has a quote inside a field; put the whole field in quotes and double the quote"
@@ -73,7 +73,7 @@ def check_bytes(text: bytes, *, where: str, separator: str | None = None) -> Csv
 def _check(file: IO[bytes], *, where: str, separator: str | None) -> CsvShape:
     head = file.read(2**20)
     if not head.strip():
-        raise InputError(where=where, problem="the file is empty; it needs a header and records")
+        raise InputError(where=where, problem="the file is empty; give it a header and records")
     columns, used = _header(head, where=where, separator=separator)
     if head.startswith(b"\xef\xbb\xbf"):
         head = head[3:]

@@ -9,8 +9,9 @@ import polars as pl
 
 from shoal.core.errors import InputError
 from shoal.core.schema import Schema
+from shoal.engines.local.coding import code_column
 from shoal.engines.local.frequencies import frequencies
-from shoal.engines.local.source import Source
+from shoal.engines.local.source import Source, with_codes
 from shoal.measures.cells import cost_of_label, leaves
 from shoal.measures.utility import Grouping, column_losses, utility_of
 
@@ -40,6 +41,12 @@ def measure_release(
     cells = after.collect(
         after.scan(columns, coded=columns).group_by(columns).agg(after.records.alias(_ROWS))
     )
+    if len(columns) > len(quasi) and target is not None:
+        # Texts that mean the same value (7 and 7.0) are one value of the target, too.
+        texts = with_codes(cells.lazy().select(target), [target]).collect()[target]
+        coder = code_column(texts.unique(), schema.attribute(target), marks=schema.missing)
+        cells = cells.with_columns(pl.Series(target, coder.codes(texts)))
+        cells = cells.group_by(columns).agg(pl.col(_ROWS).sum())
     classes = cells.group_by(quasi).agg(pl.col(_ROWS).sum(), pl.col(_ROWS).max().alias("\x00top"))
     is_root = _all_root(classes, {d.name: d.root for d in table.domains})
     stars = int(classes.filter(is_root)[_ROWS].sum()) if starred else 0

@@ -8,14 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.clustering_space import LINE, SCALE, TABLE, TREE, Space
+from shoal.measures.distortion import rise
 from shoal.methods.domain import Domain
 
 SHORT = 256
 """Columns of up to this many values get a full table: one look-up, and it stays in the cache."""
 
 
-def space_of(domains: Sequence[Domain], *, short: int = SHORT) -> Space:
+def space_of(
+    domains: Sequence[Domain], *, short: int = SHORT, power: float | None = None
+) -> Space:
     """Return the columns' losses as whole numbers, SCALE for all of the heaviest column.
+
+    With `power` a node of a tree costs the weighted hierarchical distance from its leaves
+    (seed 000, definition 5; 0: uniform weights, above: height weights with that beta).
 
     Guarantee:
         The loss of a run never falls when the run grows, and does not depend on `short`.
@@ -25,7 +31,7 @@ def space_of(domains: Sequence[Domain], *, short: int = SHORT) -> Space:
     parts: list[NDArray[np.int32]] = []
     kinds = []
     for domain, unit in zip(domains, units, strict=True):
-        steps = _tree_steps(domain, unit) if domain.tree is not None else _places(domain, unit)
+        steps = _tree_steps(domain, unit, power) if domain.tree is not None else _places(domain, unit)
         if len(domain) <= short:
             kinds.append(TABLE)
             parts.append(_table(domain, steps, round(unit)))
@@ -58,12 +64,14 @@ def _places(domain: Domain, unit: float) -> NDArray[np.int32]:
     return places
 
 
-def _tree_steps(domain: Domain, unit: float) -> NDArray[np.int32]:
+def _tree_steps(domain: Domain, unit: float, power: float | None) -> NDArray[np.int32]:
     """Return two rows: each value's own height, and the height at which it meets the next."""
     tree = domain.tree
     if tree is None:
         raise TypeError("a line has no heights")
     heights = np.asarray(tree.heights) / max(tree.height, 1)
+    if power is not None:
+        heights = np.array([rise(height, tree.height, power) for height in tree.heights])
     first, parents = np.asarray(tree.first), np.asarray(tree.parents)
     nodes = domain.position.astype(np.int64)
     steps = np.zeros((2, len(domain)), dtype=np.int32)

@@ -149,18 +149,20 @@ class Evaluator:
 
     def _count(self, node: Node, source: int, *, whole: bool = False) -> Answer:
         old, low = self._kept[source], self._nodes[source]
-        steps = [self._step(b, low, node) for b in range(len(self.space.blocks))]
-        start = _ends([len(table) for table, _ in steps])
+        tables, widths = [], []
+        for b in range(len(self.space.blocks)):
+            table, width = self._step(b, low, node)
+            tables.append(table)
+            widths.append(width)
         most = self.space.table.records if whole else self.pledge.most
         label, codes, sizes = kernel.regroup(
             old.codes,
             old.counts,
-            np.concatenate([table for table, _ in steps]),
-            start,
-            np.array([width for _, width in steps]),
+            np.concatenate(tables),
+            _ends([len(table) for table in tables]),
+            np.array(widths),
             most,
         )
-        widths = _ends([width for _, width in steps])
         rest = old[2:]
         if not self.promise.kind.size:
             due = sizes * (sizes < self.promise.k)
@@ -171,7 +173,7 @@ class Evaluator:
             )
         else:
             due = sizes
-        return Answer(label, Classes(codes, sizes, *rest), due, widths)
+        return Answer(label, Classes(codes, sizes, *rest), due, _ends(widths))
 
     def _step(self, b: int, low: Node, high: Node) -> tuple[NDArray[np.uint32], int]:
         """Return what a block's codes become between two nodes, and how many there can be."""
@@ -222,11 +224,11 @@ class Evaluator:
         if not found:  # grouping stopped: too many classes for this budget
             return Tally(node=node, suppressed=budget + 1, least=budget + 1)
         due = int(answer.due.sum())
-        # Nothing to pay for, or too much to be a solution: most nodes end here.
-        if due > budget and answer.stopped:
-            return Tally(node=node, suppressed=max(due, budget + 1), least=due, classes=found)
-        if not due and (measure is None or not measure.by_size):
-            return Tally(node=node, suppressed=0, least=0, classes=found, published=found)
+        if measure is None or not measure.by_size:  # most nodes end here
+            if due > budget:
+                return Tally(node=node, suppressed=due, least=due, classes=found)
+            if not due:
+                return Tally(node=node, suppressed=0, least=0, classes=found, published=found)
         blocks = range(len(self.space.blocks))
         cost = np.concatenate([self._cost(b, node) for b in blocks])
         tally, logs, failed, paid = kernel.sum_up(

@@ -33,7 +33,7 @@ def flash(board: Board) -> Search:
         if start < 0:
             break
         low_turn = not low_turn
-        path = kernel.climb(board.bounds, board.shape, start, math.inf)
+        path = kernel.climb(board.bounds, board.shape, start, math.inf).tolist()
         low, high = 0, len(path) - 1
         while low <= high:
             middle = (low + high) // 2

@@ -66,6 +66,7 @@ class Measure(ABC):
     name: str
     takes_max: bool = False  # a node scores its worst column, not the sum of its columns
     with_logs: bool = False  # whether the tally needs n·log2(n)
+    by_size: bool = False  # whether it needs the sizes of the classes
     by_code: bool = False  # whether it needs suppressed records by generalized value
 
     @abstractmethod
@@ -127,8 +128,10 @@ class ColumnMeasure(Measure):
         # Short ladders repeat their last level, so that all fit one matrix.
         deepest = max(len(part) for part in base)
         self._base = np.array([np.pad(part, (0, deepest - len(part)), "edge") for part in base])
-        self._columns = np.arange(len(base))
         self._floors = self._shape(self._base)
+        self._base_rows: list[list[float]] = self._base.tolist()
+        self._floor_rows: list[list[float]] = self._floors.tolist()
+        self._shares: list[float] = share.tolist()
 
     def _shape(self, xs: Floats) -> Floats:
         part = np.log1p(xs) if self._aggregate == "geometric" else xs
@@ -151,12 +154,16 @@ class ColumnMeasure(Measure):
 
     def score(self, tally: Tally) -> float:
         """Return the score of a node."""
+        # Plain numbers: for a handful of columns they take a quarter of the time of arrays.
         if tally.suppressed and self._counts:
-            x = self._base[self._columns, tally.node] + self.extra(tally, least=False)[:, 0]
-            x = np.log1p(x) if self._aggregate == "geometric" else x
-            parts = (x * self._share[:, 0]).tolist()
+            extra = self.extra(tally, least=False)[:, 0].tolist()
+            parts = []
+            for j, level in enumerate(tally.node):
+                x = self._base_rows[j][level] + extra[j]
+                x = math.log1p(x) if self._aggregate == "geometric" else x
+                parts.append(x * self._shares[j])
         else:
-            parts = self._floors[self._columns, tally.node].tolist()
+            parts = [self._floor_rows[j][level] for j, level in enumerate(tally.node)]
         return float(max(parts) if self.takes_max else sum(parts))
 
     def value(self, score: float) -> float:
@@ -198,6 +205,8 @@ def _spread(counts: NDArray[np.int64]) -> float:
 
 class ClassMeasure(Measure):
     """A measure of the sizes of the classes; levels and weights do not enter."""
+
+    by_size = True
 
     def __init__(self, name: str, space: Space, *, k: int) -> None:
         self.name = name

@@ -13,7 +13,6 @@ from shoal.core.privacy import (
     Reference,
     TCloseness,
 )
-from shoal.kernels import lattice as kernel
 from shoal.kernels.lattice import Classes
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.lattice.evaluate import Answer, Evaluator
@@ -92,34 +91,49 @@ def _reference(
 def recoding_at(
     space: Space, node: Node, answer: Answer, *, home: NDArray[np.int64], facts: dict[str, Any]
 ) -> Recoding:
-    """Return the release of one node as a recoding.
+    """Return the release of one node as a recoding; its boxes are all that a label covers.
 
     home: the finest class of each row; `answer` was counted from the finest classes.
     """
     table = space.table
     holds = np.flatnonzero(answer.due == 0)
-    rank: NDArray[np.int64] = np.full(answer.due.size, -1, dtype=np.int64)
-    rank[holds] = np.arange(len(holds))
-    label, low, high = kernel.boxes(table.codes, home, rank[answer.label], len(holds))
+    codes = _codes(space, node, answer.classes.codes[:, holds])
+    low, high, released = (np.empty(codes.shape, dtype=np.int32) for _ in range(3))
+    for j, ladder in enumerate(space.ladders):
+        first, last = _reach(ladder.codes[node[j]], len(ladder.nodes[node[j]]))
+        low[:, j], high[:, j] = first[codes[:, j]], last[codes[:, j]]
+        released[:, j] = ladder.nodes[node[j]][codes[:, j]]
     # The order of the boxes, so that the classes do not tell how they were found.
-    order = np.lexsort(np.concatenate((low, high), axis=1).T[::-1])
-    place = np.append(np.empty(len(holds), dtype=np.int64), -1)
-    place[order] = np.arange(len(holds))
+    order = np.lexsort(np.concatenate((low, high, released), axis=1).T[::-1])
+    rank: NDArray[np.int64] = np.full(answer.due.size, -1, dtype=np.int64)
+    rank[holds[order]] = np.arange(len(holds))
     return Recoding(
         table=table,
         low=low[order],
         high=high[order],
         row=np.arange(table.rows, dtype=np.int64),
-        label=place[label],
+        label=rank[answer.label][home],
         count=table.counts,
-        node=_nodes(space, node, low[order]),
+        node=released[order],
         facts=facts,
     )
 
 
-def _nodes(space: Space, node: Node, low: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the node of each column's hierarchy that each class is released as."""
-    found = np.empty(low.shape, dtype=np.int32)
-    for j, ladder in enumerate(space.ladders):
-        found[:, j] = ladder.nodes[node[j]][ladder.codes[node[j]][low[:, j]]]
+def _codes(space: Space, node: Node, packed: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Return int64[classes, columns]: the code of each class in each column."""
+    found = np.empty((packed.shape[1], len(space.ladders)), dtype=np.int64)
+    for block, codes in zip(space.blocks, packed.astype(np.int64), strict=True):
+        left = codes
+        for j, card in zip(reversed(block), reversed(space.cards(block, node)), strict=True):
+            left, found[:, j] = np.divmod(left, card)
     return found
+
+
+def _reach(codes: NDArray[np.int32], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first and the last code of the domain that becomes each code of a level."""
+    first = np.zeros(size, dtype=np.int64)
+    last = np.zeros(size, dtype=np.int64)
+    places = np.arange(len(codes))
+    first[codes[::-1]] = places[::-1]  # what is written last stays
+    last[codes] = places
+    return first, last
