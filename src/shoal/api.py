@@ -60,6 +60,7 @@ __all__ = [
     "learn",
     "learn_with_report",
     "method_list",
+    "method_options",
     "methods",
     "metrics",
     "recommend",
@@ -237,6 +238,11 @@ def method_list() -> list[dict[str, str]]:
         {"name": name, "family": family, "summary": summary}
         for name, family, summary in (*found, *registry.OTHERS)
     ]
+
+
+def method_options(name: str) -> tuple[str, ...]:
+    """Return the names of the options that a method takes."""
+    return () if name in {other[0] for other in registry.OTHERS} else registry.find(name).options
 
 
 def auto_method() -> str:

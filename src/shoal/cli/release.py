@@ -28,6 +28,11 @@ Limit = Annotated[
 Utility = Annotated[
     str | None, typer.Option(metavar="NAME", help="Measure that a lattice search minimizes.")
 ]
+Aggregate = Annotated[
+    str | None, typer.Option(metavar="HOW", help="Of the columns: geometric, arithmetic or max.")
+]
+Seconds = Annotated[float | None, typer.Option(metavar="S", help="Time that a search may take.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Say why the chosen levels won.")]
 Target = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column for the measure cm.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="Same seed, same bytes.")]
 Threads = Annotated[int | None, typer.Option(metavar="N", help="Threads (default: all cores).")]
@@ -60,6 +65,9 @@ def anonymize(
     method: Method = "auto",
     suppression_limit: Limit = None,
     utility: Utility = None,
+    aggregate: Aggregate = None,
+    seconds: Seconds = None,
+    explain: Explain = False,
     target: Target = None,
     suppressed: Annotated[
         str,
@@ -107,6 +115,8 @@ def anonymize(
         hierarchies=hierarchies,
         missing=missing,
     )  # fmt: skip
+    if utility is not None and "utility" not in api.method_options(method):
+        raise SchemaError(where="--utility", faults=["goes with a lattice method, such as flash"])
     chosen = _with_choices(opt.with_promise(read, flags), suppression_limit, utility, target)
     goal = opt.out_path(out, command="anonymize")
     files = opt.files_of(source, schema, hierarchies)
@@ -136,7 +146,17 @@ def anonymize(
             opt.input_of(source, table, query),
             chosen,
             out=goal,
-            options=_options(method, sep, seed, threads, progress, suppressed, keep_order, files),
+            options=_options(
+                method,
+                sep,
+                seed,
+                threads,
+                progress,
+                suppressed,
+                keep_order,
+                files,
+                {"aggregate": aggregate, "seconds": seconds},
+            ),
         )
     if report is not None:
         api.write_report(release.report, report, inputs=(*files, goal))
@@ -149,6 +169,7 @@ def anonymize(
         print(as_json({**release.report.to_document(), "attacks": found}))
     elif not quiet:
         print("\n".join([summary(release.report, out=out), *attack_lines(found)]))
+        _print_explanation(release.report, wanted=explain)
     return 0
 
 
@@ -178,6 +199,9 @@ def learn(
     method: Method = "auto",
     suppression_limit: Limit = None,
     utility: Utility = None,
+    aggregate: Aggregate = None,
+    seconds: Seconds = None,
+    explain: Explain = False,
     target: Target = None,
     seed: Seed = 0,
     threads: Threads = None,
@@ -199,6 +223,8 @@ def learn(
         hierarchies=hierarchies,
         missing=missing,
     )  # fmt: skip
+    if utility is not None and "utility" not in api.method_options(method):
+        raise SchemaError(where="--utility", faults=["goes with a lattice method, such as flash"])
     chosen = _with_choices(opt.with_promise(read, flags), suppression_limit, utility, target)
     files = opt.files_of(source, schema, hierarchies)
     api.check_place(model, inputs=files)
@@ -206,7 +232,14 @@ def learn(
         learned, report = api.learn_with_report(
             opt.input_of(source, table, query),
             chosen,
-            options=_options(method, sep, seed, threads, progress),
+            options=_options(
+                method,
+                sep,
+                seed,
+                threads,
+                progress,
+                search={"aggregate": aggregate, "seconds": seconds},
+            ),
         )
     api.write_model(learned, model, inputs=files)
     if json:
@@ -214,7 +247,14 @@ def learn(
     elif not quiet:
         print(summary(report, out=None))
         print(f"  model       {model}")
+        _print_explanation(report, wanted=explain)
     return 0
+
+
+def _print_explanation(report: Any, *, wanted: bool) -> None:
+    if wanted:
+        lines = report.facts.get("explanation") or ["this method has no levels to explain"]
+        print("\n".join(lines))
 
 
 def _limit_threads(threads: int | None) -> None:
@@ -245,6 +285,7 @@ def _options(
     suppressed: str = "remove",
     keep_order: bool = False,
     files: tuple[Any, ...] = (),
+    search: dict[str, Any] | None = None,
 ) -> Any:
     from shoal.api import Options
 
@@ -258,4 +299,17 @@ def _options(
         suppressed=suppressed,
         keep_order=keep_order,
         inputs=files,
+        search=_searched(method, search or {}),
     )
+
+
+def _searched(method: str, search: dict[str, Any]) -> dict[str, Any]:
+    """Refuse options that the method would ignore."""
+    from shoal import api
+
+    given = {name: value for name, value in search.items() if value is not None}
+    ignored = [f"--{name}" for name in given if name not in api.method_options(method)]
+    if ignored:
+        fault = f"{', '.join(ignored)}: not for --method {method}"
+        raise SchemaError(where="options", faults=[fault])
+    return given

@@ -27,6 +27,7 @@ def summary(report: ReleaseReport, *, out: str | None) -> str:
             f"{report.suppressed:,} records ({_share(report.suppressed, report.records)})",
         ),
         ("loss", _loss(report)),
+        *_levels(report),
         ("risk before", _risk(before.global_risk, before.highest, before.unique)),
         ("risk after", _risk(after.global_risk, after.highest, after.unique)),
         ("time", _time(report)),
@@ -73,6 +74,18 @@ def _loss(report: ReleaseReport) -> str:
         most = sorted(report.columns.items(), key=lambda item: -item[1])[:3]
         text += "; most in " + ", ".join(f"{name} {_percent(share)}" for name, share in most)
     return text
+
+
+def _levels(report: ReleaseReport) -> list[tuple[str, str]]:
+    """Say which level a lattice search chose for each column, and whether that is proven."""
+    levels = report.facts.get("levels")
+    if not levels:
+        return []
+    chosen = ", ".join(f"{name} {level}" for name, level in levels.items())
+    proof = "proven optimal" if report.facts.get("optimal") else "not proven optimal"
+    measure, loss = report.facts.get("utility_measure"), report.facts.get("loss")
+    seen = f"{report.facts.get('evaluated'):,} of {report.facts.get('lattice'):,} nodes"
+    return [("levels", chosen), ("search", f"{measure} {loss:.7g}, {proof}, {seen} looked at")]
 
 
 def _risk(average: float, highest: float, unique: int) -> str:

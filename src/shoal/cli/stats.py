@@ -112,7 +112,8 @@ def _number_or_word(text: str | None) -> Any:
 def _account(facts: dict[str, Any]) -> str:
     unit = "rho" if facts["accounting"] == "zcdp" else "epsilon"
     return (
-        f"{facts['dataset'][:23]}: {unit} {facts['spent'][unit]:g} of {facts['limit'][unit]:g} spent, "
+        f"{facts['dataset'][:23]}: {unit} {facts['spent'][unit]:g} of "
+        f"{facts['limit'][unit]:g} spent, "
         f"{facts['remaining']:g} of epsilon left ({facts['accounting']})"
     )
 

@@ -184,7 +184,7 @@ def _reference(
     )
 
 
-Home = tuple[str | None, ...] | None
+Home = tuple[str | None, ...]
 
 
 def settle(
@@ -193,7 +193,7 @@ def settle(
     spreads: Sequence[Spread],
     *,
     judge: Judge,
-) -> list[Home]:
+) -> list[Home | None]:
     """Give every distinct tuple a class so that all classes of the batch keep the promise.
 
     Each tuple goes to the first class that covers it. While classes fail, the finest of
@@ -209,35 +209,68 @@ def settle(
     Returns:
         What each tuple is released as; None: suppressed.
     """
-    most = len(encoder.regions)
-    among = [
-        (1 << min(BLOCK, most - begin)) - 1 for begin in range(0, max(most, 1), BLOCK)
-    ]
-    homes: list[Home] = []
-    rank: dict[tuple[str | None, ...], int] = {}
-    members: dict[tuple[str | None, ...], set[int]] = {}
-    classes: dict[tuple[str | None, ...], Counter[tuple[str | None, ...]]] = {}
+    board = _Board(encoder, tuples, spreads)
+    changed: set[Home] = set(board.classes)
+    failed: set[Home] = set()
+    while changed or failed:
+        if judge.compares:
+            failed = judge.failing(board.classes)
+        else:
+            failed = (failed - changed) | judge.failing(board.classes, only=changed)
+        # The finest first: what they give back may save a coarser one.
+        order = sorted(failed, key=lambda home: (board.rank[home], [x or "" for x in home]))
+        changed = set()
+        for home in order[: max(len(order) // 4, 1)]:
+            changed |= board.close(home)
+        failed &= set(board.classes)
+        changed &= set(board.classes)
+    return board.homes
 
-    def move(number: int, region: int, labels: Sequence[str | None] | None) -> Home:
-        if region >= 0:
-            cells = encoder.regions[region]
-            labels = [names[i] for names, i in zip(encoder.labels, cells, strict=True)]
-        if labels is None:
-            return None
-        home = tuple(labels)
-        rank[home] = min(rank.get(home, most), region if region >= 0 else most)
-        members.setdefault(home, set()).add(number)
-        classes.setdefault(home, Counter()).update(spreads[number])
-        return home
 
-    for number, values in enumerate(tuples):
-        labels, region = encoder.tuple_of(values)
-        homes.append(move(number, region, labels))
-    changed: set[tuple[str | None, ...]] = set(classes)
-    while True:
-        failing = judge.failing(classes, only=changed)
-        # Those that failed before and were not closed yet still fail unless they changed.
-        failing |= {key for key in pending if key in classes} if (pending := _left) else set()
-        if not failing:
-            return homes
-        ...
+class _Board:
+    """Who is where while a batch settles."""
+
+    def __init__(
+        self, encoder: Encoder, tuples: Sequence[Sequence[object]], spreads: Sequence[Spread]
+    ) -> None:
+        self.encoder = encoder
+        self.tuples = tuples
+        self.spreads = spreads
+        most = len(encoder.regions)
+        self.among = [
+            (1 << min(BLOCK, most - begin)) - 1 for begin in range(0, max(most, 1), BLOCK)
+        ]
+        self.homes: list[Home | None] = [None] * len(tuples)
+        self.rank: dict[Home, int] = {}
+        self.members: dict[Home, list[int]] = {}
+        self.classes: dict[Home, Counter[tuple[str | None, ...]]] = {}
+        for number, values in enumerate(tuples):
+            labels, region = encoder.tuple_of(values)
+            if labels is not None:
+                self._enter(number, tuple(labels), region if region >= 0 else most)
+
+    def _enter(self, number: int, home: Home, rank: int) -> None:
+        self.homes[number] = home
+        self.rank[home] = min(self.rank.get(home, rank), rank)
+        self.members.setdefault(home, []).append(number)
+        self.classes.setdefault(home, Counter()).update(self.spreads[number])
+
+    def close(self, home: Home) -> set[Home]:
+        """Close a class; return the classes that its tuples moved to."""
+        region = self.rank.pop(home)
+        del self.classes[home]
+        encoder = self.encoder
+        if region < len(encoder.regions):
+            self.among[region // BLOCK] &= ~(1 << (region % BLOCK))
+        moved: set[Home] = set()
+        for number in self.members.pop(home):
+            self.homes[number] = None
+            found = -1
+            if region < len(encoder.regions):
+                found = encoder.find(self.tuples[number], self.among)
+            if found >= 0:
+                cells = zip(encoder.labels, encoder.regions[found], strict=True)
+                there = tuple(names[cell] for names, cell in cells)
+                self._enter(number, there, found)
+                moved.add(there)
+        return moved

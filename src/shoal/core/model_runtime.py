@@ -15,6 +15,7 @@ MEMO = 50000  # texts that a column remembers before it forgets all of them
 DEEP = 40  # nesting that a line of JSON may have
 SPACE = " \t\n\r\x0b\x0c"
 DIGITS = "0123456789"
+HAS_LENGTH = hasattr(1, "bit_length")  # MicroPython's integers cannot say how long they are
 DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -290,6 +291,8 @@ def label_of(cell: Any, labels: Any) -> Any:
 
 def lowest(members: int) -> int:
     """Return the place of the lowest bit."""
+    if HAS_LENGTH:
+        return (members & -members).bit_length() - 1
     place = 0
     while not members & 0xFFFFFFFF:
         members >>= 32

@@ -35,10 +35,12 @@ def place(
 
     Args:
         codes: int32[records, columns].
-        low, high: int32[clusters, columns], the clusters' boxes.
+        low: int32[clusters, columns], the lowest codes of the clusters' boxes.
+        high: the highest ones.
         sizes: records per cluster.
         space: the losses.
-        target: class of each record, with `majority`, the commonest class of each cluster.
+        target: class of each record.
+        majority: the commonest class of each cluster.
         penalty: what a record of another class than the majority costs extra.
     """
     if codes.dtype != np.int32 or low.shape != high.shape or len(low) != len(sizes):

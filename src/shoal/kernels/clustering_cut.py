@@ -34,7 +34,6 @@ from shoal.kernels.clustering_space import (
 )
 from shoal.kernels.judge import judge
 
-
 GROUPS = 256
 """Subtrees are cut out of columns of up to this many values."""
 

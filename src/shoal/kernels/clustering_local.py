@@ -71,7 +71,7 @@ def improve(
         return 0
     clusters = int(label.max()) + 1
     clusters += clusters // 8 + 8  # room for new ones
-    if label.min() < 0 or turns.size and (turns.min() < 0 or turns.max() >= len(label)):
+    if label.min() < 0 or (turns.size and (turns.min() < 0 or turns.max() >= len(label))):
         raise KernelInputError(problem="a label or a turn is outside its range")
     columns = codes.shape[1]
     state = np.empty((clusters, 4 * columns), dtype=np.int32)

@@ -35,11 +35,11 @@ WIDTH = 16
 
 
 class Pieces(NamedTuple):
-    """Where rows went: `count` records of `row` are in cluster `label`; -1: in none yet."""
+    """Where rows went: `records` of `row` are in cluster `label`; -1: in none yet."""
 
     row: NDArray[np.int64]
     label: NDArray[np.int64]
-    count: NDArray[np.int64]
+    records: NDArray[np.int64]
 
 
 def grow(
@@ -372,9 +372,9 @@ def run(cells, counts, row, target, column, flat, log, base, numbers, seed, seed
     while left >= k:
         if 2 * rows_left <= planted and planted > WIDTH * WIDTH:
             planted = pack(
-        cells, row, counts, target, place, planted, live, least, boxes, shelf_least, shelf_boxes,
-        price, worth, shelf_worth,
-    )  # fmt: skip
+                cells, row, counts, target, place, planted, live, least, boxes, shelf_least,
+                shelf_boxes, price, worth, shelf_worth,
+            )  # fmt: skip
             count = (planted + WIDTH * WIDTH - 1) // (WIDTH * WIDTH)
             shelf_least = shelf_least[:count]
         for j in range(columns):
@@ -414,7 +414,10 @@ def run(cells, counts, row, target, column, flat, log, base, numbers, seed, seed
                         break
                     size += counts[at]
                     rows_left -= 1
-                    pieces = take(at, counts[at], label, cells, row, counts, target, live, place, out, pieces)
+                    pieces = take(
+                        at, counts[at], label, cells, row, counts, target, live, place, out,
+                        pieces,
+                    )  # fmt: skip
             amount = min(counts[at], k - size) if classes == 0 else np.int64(1)
             floor = np.int64(0)
             for j in range(columns):

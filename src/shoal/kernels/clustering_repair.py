@@ -41,7 +41,8 @@ def mend(
     are not used up, and where nothing is left to merge with.
 
     Args:
-        low, high: int32[clusters, columns].
+        low: int32[clusters, columns], the lowest codes of the clusters' boxes.
+        high: the highest ones.
         sizes: records per cluster.
         histograms: int64[clusters, values], of all sensitive columns behind each other.
         space: the losses.

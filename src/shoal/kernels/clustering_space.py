@@ -11,7 +11,7 @@ module has changed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ SCALE = 1 << 20
 
 TABLE, LINE, TREE = range(3)
 
-LEAN = {"cache": True, "nogil": True, "_nrt": False}
+LEAN: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
 """Options of compiled helpers that allocate nothing.
 
 Numba counts the references of every array that it hands to a helper, with an atomic
@@ -34,10 +34,11 @@ class Space(NamedTuple):
     """The columns as tables of losses, one after another in `flat`.
 
     `column` has one row a column: KIND, SIZE, START in `flat`, MISSING (1: code 0 of a line
-    is the missing value), FULL (the loss of the whole column) and BRANCHES (1: a tree). A short column (TABLE)
-    owns size × size entries, entry (low, high) being the loss of that run of codes. A long
-    LINE owns its scaled positions, a long TREE a sparse table of the heights at which
-    neighbours meet (first row: the values' own heights), so that any run costs two look-ups.
+    is the missing value), FULL (the loss of the whole column) and BRANCHES (1: a tree). A
+    short column (TABLE) owns size × size entries, entry (low, high) being the loss of that
+    run of codes. A long LINE owns its scaled positions, a long TREE a sparse table of the
+    heights at which neighbours meet (first row: the values' own heights), so that any run
+    costs two look-ups.
     Three arrays, not seven: every array of an argument makes each caller slower to compile.
     """
 

@@ -19,6 +19,8 @@ from shoal.kernels.clustering_space import (
     Space,
 )
 
+WISHES = 16
+
 
 def far_apart(
     codes: NDArray[np.int32], group: NDArray[np.int64], *, space: Space, number: int, first: int
@@ -75,7 +77,8 @@ def grow_together(
         codes[seeds].astype(np.int64).reshape(-1, columns),
         np.ones(len(seeds), dtype=np.int64),
         np.zeros((len(seeds), classes), dtype=np.int64),
-        np.empty(len(seeds), dtype=np.int64), np.empty(len(seeds), dtype=np.int64),
+        np.full((len(seeds), WISHES), -1, dtype=np.int64),
+        np.zeros((len(seeds), WISHES), dtype=np.int64), np.empty(len(seeds), dtype=np.int64),
         np.flatnonzero(label < 0),
     )  # fmt: skip
     return label
@@ -130,56 +133,88 @@ def spread(codes, starts, column, flat, log, chosen, taken, candidate, total):
 
 
 @njit(**LEAN)
+def wishes(codes, column, flat, log, target, penalty, major, b, low, high, size, left, remaining,
+           wish, growth):  # fmt: skip
+    """List the records by which a cluster grows least, best first; -1 ends a short list."""
+    columns = codes.shape[1]
+    found = 0
+    last = wish.shape[1] - 1
+    for r in range(remaining):
+        i = left[r]
+        loss = np.int64(0)
+        if target.size > 0 and target[i] != major:
+            loss += penalty
+        for c in range(columns):
+            code = np.int64(codes[i, c])
+            first = min(low[b, c], code)
+            loss += (size + 1) * cost(column, flat, log, c, first, max(high[b, c], code))
+            if found > last and loss >= growth[b, last]:
+                break
+        if found > last and loss >= growth[b, last]:
+            continue
+        at = min(found, last)
+        found = min(found + 1, last + 1)
+        while at > 0 and growth[b, at - 1] > loss:
+            growth[b, at] = growth[b, at - 1]
+            wish[b, at] = wish[b, at - 1]
+            at -= 1
+        growth[b, at] = loss
+        wish[b, at] = i
+    if found <= last:
+        wish[b, found] = -1
+
+
+@njit(**LEAN)
 def together(
     codes, seeds, column, flat, log, k, target, penalty, label, low, high, sizes, histogram,
-    wanted, growth, left,
+    wish, growth, turn, left,
 ):  # fmt: skip
-    """Grow all clusters until each has k records or none is left."""
+    """Grow all clusters until each has k records or none is left.
+
+    A cluster that goes away empty-handed has not changed, so its list of wishes holds for
+    the next round too.
+    """
     columns = codes.shape[1]
     clusters = seeds.size
     classes = histogram.shape[1]
     for b in range(clusters):
+        turn[b] = -1  # no list
         if classes > 0:
             histogram[b, target[seeds[b]]] = 1
     remaining = left.size
     while remaining > 0:
         hungry = False
         for b in range(clusters):
-            wanted[b] = -1
             if sizes[b] >= k:
                 continue
             hungry = True
-            major = 0
-            for v in range(1, classes):
-                if histogram[b, v] > histogram[b, major]:
-                    major = v
-            old = np.int64(0)
-            for c in range(columns):
-                old += cost(column, flat, log, c, low[b, c], high[b, c])
-            for r in range(remaining):
-                i = left[r]
-                loss = np.int64(0)
-                if classes > 0 and target[i] != major:
-                    loss += penalty - sizes[b] * old
-                else:
-                    loss -= sizes[b] * old
+            while 0 <= turn[b] < wish.shape[1] and wish[b, turn[b]] >= 0:
+                if label[wish[b, turn[b]]] == -1:
+                    break
+                turn[b] += 1
+            if turn[b] < 0 or turn[b] == wish.shape[1] or wish[b, turn[b]] < 0:
+                major = 0
+                for v in range(1, classes):
+                    if histogram[b, v] > histogram[b, major]:
+                        major = v
+                wishes(
+                    codes, column, flat, log, target, penalty, major, b, low, high, sizes[b],
+                    left, remaining, wish, growth,
+                )  # fmt: skip
+                old = np.int64(0)
                 for c in range(columns):
-                    code = np.int64(codes[i, c])
-                    first = min(low[b, c], code)
-                    loss += (sizes[b] + 1) * cost(
-                        column, flat, log, c, first, max(high[b, c], code)
-                    )
-                    if wanted[b] >= 0 and loss >= growth[b]:
-                        break
-                if wanted[b] < 0 or loss < growth[b]:
-                    wanted[b] = i
-                    growth[b] = loss
+                    old += cost(column, flat, log, c, low[b, c], high[b, c])
+                for n in range(wish.shape[1]):
+                    growth[b, n] -= sizes[b] * old
+                turn[b] = 0
         if not hungry:
             break
         for b in range(clusters):  # label -2 - b: promised to cluster b in this round
-            i = wanted[b]
-            if i >= 0 and (label[i] == -1 or growth[b] < growth[-2 - label[i]]):
-                label[i] = -2 - b
+            if sizes[b] < k:
+                i = wish[b, turn[b]]
+                rival = -2 - label[i]
+                if label[i] == -1 or growth[b, turn[b]] < growth[rival, turn[rival]]:
+                    label[i] = -2 - b
         kept = 0
         for r in range(remaining):
             i = left[r]
@@ -190,6 +225,7 @@ def together(
             b = -2 - label[i]
             label[i] = b
             sizes[b] += 1
+            turn[b] = -1
             if classes > 0:
                 histogram[b, target[i]] += 1
             for c in range(columns):

@@ -36,7 +36,7 @@ from shoal.kernels.judge import (
 )
 
 # As `inner`, but Python may call it; without a check for division by zero at every /.
-compiled = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 BLOCK = 4096  # codes of a block, unless a single column has more
 ROOM = 2**62  # packed keys stay below this

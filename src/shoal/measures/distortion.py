@@ -65,8 +65,3 @@ def distortion(
         weighted_hierarchical_distance(a, b, h, beta=beta, uniform=uniform)
         for a, b, h in zip(start, end, levels, strict=True)
     )
-
-
-def rise(height: int, top: int, beta: float) -> float:
-    """Return the distance from a leaf to a node `height` steps up in a tree of `top` steps."""
-    return weighted_hierarchical_distance(0, height, top + 1, beta=beta) if top else 0.0

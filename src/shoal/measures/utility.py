@@ -120,11 +120,18 @@ def grouping_of(recoding: Recoding, *, target: str | None = None) -> Grouping:
         height=height,
         level=level,
         cover=cover,
-        leaves=np.array([leaves(domain) for domain in table.domains], dtype=np.int64),
+        leaves=np.array([_leaves(recoding, d) for d in table.domains], dtype=np.int64),
         minority=_minority(recoding, names.index(target)) if target in names else None,
         diversity=_diversity(recoding, table.codes, table.domains),
         spread=spread,
     )
+
+
+def _leaves(recoding: Recoding, domain: Domain) -> int:
+    """Return the leaves that `cover` counts: of the ladder where levels are released."""
+    if recoding.node is not None and domain.ladder is not None:
+        return domain.ladder.leaf_counts[domain.ladder.root]
+    return leaves(domain)
 
 
 def _cell_costs(recoding: Recoding, column: int) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ is code 0: a value of its own that no interval contains.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,8 @@ class Domain:
 
     name: str
     kind: Kind
-    labels: tuple[str | None, ...]
-    position: NDArray[np.float64]
+    labels: tuple[str | None, ...] = field(repr=False)
+    position: NDArray[np.float64] = field(repr=False)
     tree: Hierarchy | None = None
     ladder: Hierarchy | None = None
     weight: float = 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -30,10 +30,10 @@ class FrequencyTable:
     """
 
     domains: tuple[Domain, ...]
-    codes: NDArray[np.int32]
-    counts: NDArray[np.int64]
+    codes: NDArray[np.int32] = field(repr=False)
+    counts: NDArray[np.int64] = field(repr=False)
     sensitive_domains: tuple[Domain, ...]
-    sensitive: NDArray[np.int32]
+    sensitive: NDArray[np.int32] = field(repr=False)
 
     def __post_init__(self) -> None:
         rows, columns = self.codes.shape

@@ -36,7 +36,8 @@ class Method:
         self, table: FrequencyTable, models: Sequence[PrivacyModel], **options: object
     ) -> Recoding:
         """Search. Options that the method does not know are left out."""
-        known = {name: value for name, value in options.items() if name in self.options}
+        given = {name: value for name, value in options.items() if value is not None}
+        known = {name: value for name, value in given.items() if name in self.options}
         found: Recoding = _load(self.home)(table, models, **self.fixed, **known)
         return found
 
@@ -61,6 +62,8 @@ def _load(home: str) -> Any:
 _MONDRIAN = "shoal.methods.mondrian.search:mondrian"
 _MONDRIAN_KERNEL = "shoal.kernels.mondrian:run"
 
+_LATTICE = ("utility", "aggregate", "suppression_limit", "threads", "seconds", "memory")
+
 METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
@@ -80,6 +83,25 @@ METHODS: Mapping[str, Method] = {
             kernel=_MONDRIAN_KERNEL,
             fixed={"relaxed": True},
         ),
+        *[
+            Method(
+                name=name,
+                family="lattice",
+                summary=summary,
+                home="shoal.methods.lattice.search:search",
+                kernel="shoal.kernels.lattice:regroup",
+                fixed={"method": name},
+                options=_LATTICE,
+            )
+            for name, summary in (
+                ("flash", "one level a column, the best node: greedy paths with tagging; optimal"),
+                ("bfs", "the same by breadth-first search with pruning; optimal"),
+                ("dfs", "the same by depth-first search with pruning; optimal"),
+                ("incognito", "the same, subset by subset of the columns; optimal"),
+                ("best-first", "the same by a lower bound on the loss; says what is proven"),
+                ("datafly", "raise the column with the most values until it holds; greedy"),
+            )
+        ],
     )
 }
 

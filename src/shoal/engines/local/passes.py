@@ -115,4 +115,7 @@ class Stretches:
 
 def _counted(frame: pl.DataFrame) -> pl.DataFrame:
     keys = [name for name in frame.columns if name != COUNT]
-    return frame.group_by(keys).agg(pl.col(COUNT).sum())
+    found = frame.group_by(keys).agg(pl.col(COUNT).sum())
+    # Texts are copied: a few of them would keep the whole batch that they came from alive.
+    copies = [pl.concat_str([pl.col(c), pl.lit("")]) for c in keys if found[c].dtype == pl.String]
+    return found.with_columns(copies)

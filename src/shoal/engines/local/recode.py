@@ -20,7 +20,7 @@ from shoal.methods.recoding import Recoding
 
 # Records that one pass over a table too large for memory holds at a time.
 PASS_CELLS = 40_000_000
-BATCH = 500_000
+BATCH = 100_000  # records; Polars reads several such batches ahead
 
 
 class Part(NamedTuple):

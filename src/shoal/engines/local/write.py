@@ -20,6 +20,8 @@ from shoal.core.errors import OutputError, ShoalError
 from shoal.engines.local.recode import Part
 from shoal.engines.local.source import format_of
 
+BLOCK = 4 * 2**20  # bytes of repeated lines that are written at once
+
 
 @contextmanager
 def all_or_nothing(out: str | Path, *, inputs: tuple[str | Path, ...] = ()) -> Iterator[Path]:
@@ -126,7 +128,13 @@ def _write_csv(part: Part, file: Any, *, separator: str, header: bool) -> None:
     if header:
         file.write(lines[0] + b"\n")
     for line, times in zip(lines[header:-1], part.counts, strict=True):
-        file.write((line + b"\n") * int(times))
+        most = max(BLOCK // (len(line) + 1), 1)
+        whole, rest = divmod(int(times), most)
+        if whole:
+            block = (line + b"\n") * most
+            for _ in range(whole):
+                file.write(block)
+        file.write((line + b"\n") * rest)
 
 
 def _sink(parts: _Counted, path: Path, kind: str) -> None:

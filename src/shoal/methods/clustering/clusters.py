@@ -14,11 +14,11 @@ from shoal.kernels.clustering_space import Space
 
 
 class Clusters(NamedTuple):
-    """Pieces: `count` records of `row` are in cluster `label`; -1: in none."""
+    """Pieces: `records` of `row` are in cluster `label`; -1: in none."""
 
     row: NDArray[np.int64]
     label: NDArray[np.int64]
-    count: NDArray[np.int64]
+    records: NDArray[np.int64]
 
 
 def least_records(models: Sequence[PrivacyModel]) -> int:
@@ -48,7 +48,6 @@ def place_leftovers(
     space: Space,
     *,
     turns: NDArray[np.int64] | None = None,
-    limit: int = 0,
 ) -> Clusters:
     """Put the records that are in no cluster, one by one, where the loss grows least.
 
@@ -58,7 +57,6 @@ def place_leftovers(
         space: the losses.
         turns: the order of the leftover records (as their rows lie behind each other);
             None: as they lie.
-        limit: unused records are never more than this.
 
     Guarantee:
         Ties go to the cluster with the lowest number. Without any cluster, the leftovers
@@ -67,7 +65,7 @@ def place_leftovers(
     left = clusters.label < 0
     if not left.any():
         return clusters
-    rows = np.repeat(clusters.row[left], clusters.count[left])
+    rows = np.repeat(clusters.row[left], clusters.records[left])
     if turns is not None:
         rows = rows[turns]
     kept = Clusters(*(part[~left] for part in clusters))
@@ -75,10 +73,10 @@ def place_leftovers(
     if not len(kept.label):
         return Clusters(rows, np.zeros(len(rows), dtype=np.int64), ones)
     low, high = boxes_of(codes[kept.row], kept.label)
-    sizes = np.bincount(kept.label, weights=kept.count).astype(np.int64)
+    sizes = np.bincount(kept.label, weights=kept.records).astype(np.int64)
     chosen = clustering_assign.place(codes[rows], low, high, sizes, space=space)
     return Clusters(
         np.concatenate((kept.row, rows)),
         np.concatenate((kept.label, chosen)),
-        np.concatenate((kept.count, ones)),
+        np.concatenate((kept.records, ones)),
     )

@@ -64,7 +64,7 @@ def kmember(
         penalty=extra,
     )
     clusters = by_row(Clusters(*found))
-    turns = chance.permutation(int(clusters.count[clusters.label < 0].sum()))
+    turns = chance.permutation(int(clusters.records[clusters.label < 0].sum()))
     if classes is None:
         clusters = place_leftovers(clusters, table.codes, space, turns=turns)
     else:
@@ -96,7 +96,7 @@ def classes_of(table: FrequencyTable, target: str | None) -> NDArray[np.int32]:
         target = names[0]
     if target not in names:
         raise MethodError(
-            problem="--cm needs a target column: name it with --target (and not as quasi-identifier)"
+            problem="--cm needs a target column that is no quasi-identifier: name it with --target"
         )
     return table.sensitive[:, names.index(target)]
 
@@ -118,11 +118,11 @@ def place_by_class(
     kept = Clusters(*(part[~left] for part in clusters))
     if not left.any() or not len(kept.label):
         return place_leftovers(clusters, codes, space, turns=turns)
-    rows = np.repeat(clusters.row[left], clusters.count[left])[turns]
-    sizes = np.bincount(kept.label, weights=kept.count).astype(np.int64)
+    rows = np.repeat(clusters.row[left], clusters.records[left])[turns]
+    sizes = np.bincount(kept.label, weights=kept.records).astype(np.int64)
     number = int(classes.max()) + 1
     cells = np.bincount(
-        kept.label * number + classes[kept.row], weights=kept.count, minlength=len(sizes) * number
+        kept.label * number + classes[kept.row], weights=kept.records, minlength=len(sizes) * number
     )
     low, high = boxes_of(codes[kept.row], kept.label)
     chosen = clustering_assign.place(
@@ -138,5 +138,5 @@ def place_by_class(
     return Clusters(
         np.concatenate((kept.row, rows)),
         np.concatenate((kept.label, chosen)),
-        np.concatenate((kept.count, np.ones(len(rows), dtype=np.int64))),
+        np.concatenate((kept.records, np.ones(len(rows), dtype=np.int64))),
     )

@@ -65,7 +65,7 @@ def kmember_parallel(
             seeds,
             space=space,
             k=k,
-            target=None if classes is None else classes[row],
+            target=None if classes is None else classes[row].astype(np.int64),
             penalty=extra,
         )
         clusters = Clusters(row, label, np.ones(len(row), dtype=np.int64))
@@ -101,10 +101,13 @@ def split(
     if is_tree.any():
         by_category = _modes(table.codes[:, is_tree], groups, chance)
     _, group = np.unique(by_number * groups + by_category, return_inverse=True)
-    return group.astype(np.int64)
+    numbered: NDArray[np.int64] = group.astype(np.int64)
+    return numbered
 
 
-def _means(values: NDArray[np.float64], groups: int, chance: np.random.Generator) -> NDArray[np.int64]:
+def _means(
+    values: NDArray[np.float64], groups: int, chance: np.random.Generator
+) -> NDArray[np.int64]:
     distinct = np.unique(values, axis=0)
     centres = distinct[chance.permutation(len(distinct))[:groups]]
     label = np.full(len(values), -1)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import KW_ONLY, dataclass
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import PrivacyModel
+from shoal.core.privacy import KAnonymity, PrivacyModel
 from shoal.kernels import clustering_cut, clustering_local, clustering_member
+from shoal.kernels.axes import Promise
 from shoal.kernels.clustering_order import alike_order, hardness
-from shoal.kernels.clustering_space import FULL, SIZE, START, Space
+from shoal.kernels.clustering_space import FULL, START, Space
 from shoal.methods.arrays import promise_of
 from shoal.methods.clustering.clusters import Clusters, boxes_of, least_records, place_leftovers
 from shoal.methods.clustering.repair import recode
@@ -31,12 +35,38 @@ EASY = 20
 """Below this k the start begins with easy records; from here on, best cut is the better start."""
 
 PRICE = 0.07
-"""What a record's hardness is worth; tried on Adult at k = 5: 0: 0.0587, 0.07: 0.0578, 0.2: 0.0581."""
+"""What a record's hardness is worth (Adult, k = 5, NCP of the start: 0.0587 with 0, 0.0578 with
+0.07, 0.0581 with 0.2)."""
 
-EFFORTS = {"fast": (1, 0.0), "normal": (24, 0.0), "best": (60, 0.012)}
-"""Rounds, and how much a step may lose at the beginning (a share of one column)."""
+EFFORTS = {"fast": (1, 0.0), "normal": (30, 0.3), "best": (100, 0.3)}
+"""Rounds, and how much a step may lose at the beginning (on average, in whole columns)."""
 
+WINDOW = 16
+"""Clusters to each side that a cluster deals with; 40 of them and fewer rounds do the same."""
+
+SPREAD = 1.5
+"""How much the columns' weights differ (as powers of e) when clusters line up for a round."""
+
+Part = TypeVar("Part")
+Found = TypeVar("Found")
 Pieces = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How long to search, and with what chances."""
+
+    rounds: int
+    loose: float
+    _: KW_ONLY
+    seed: int
+    stop: float | None
+    threads: int | None
+
+    def goes_on(self, done: int) -> bool:
+        if self.stop is None:
+            return done < self.rounds
+        return done == 0 or time.perf_counter() < self.stop
 
 
 def refine(
@@ -81,11 +111,8 @@ def refine(
     space = space_of(table.domains)
     k = least_records(models)
     row, label, count = _start(table, space, k, threads=threads)
-    rounds, loose = EFFORTS[effort]
-    label, done = _improve(
-        table.codes[row], count, label, space=space, k=k, rounds=rounds, loose=loose, seed=seed,
-        stop=stop, threads=threads,
-    )  # fmt: skip
+    plan = _Plan(*EFFORTS[effort], seed=seed, stop=stop, threads=threads)
+    label, done = _improve(table.codes[row], count, label, space=space, k=k, plan=plan)
     clusters = Clusters(row, label, count)
     return recode(
         table, models, clusters, space=space, suppression_limit=suppression_limit,
@@ -114,9 +141,7 @@ def _start(table: FrequencyTable, space: Space, k: int, *, threads: int | None) 
     ):
         pieces = _append(pieces, part)
     row, label, count = pieces
-    return place_leftovers(
-        Clusters(row, label, count), table.codes, space, limit=int(table.counts.sum())
-    )
+    return place_leftovers(Clusters(row, label, count), table.codes, space)
 
 
 def _append(pieces: Pieces, part: Pieces) -> Pieces:
@@ -139,7 +164,7 @@ def _begin_easy(table: FrequencyTable, rows: NDArray[np.int64], space: Space, k:
         seeds=np.argsort(hard, kind="stable"),
         price=(hard * PRICE).astype(np.int64),
     )
-    return rows[found.row], found.label, found.count
+    return rows[found.row], found.label, found.records
 
 
 def _begin_cut(table: FrequencyTable, rows: NDArray[np.int64], space: Space, k: int) -> Pieces:
@@ -153,24 +178,51 @@ def _begin_cut(table: FrequencyTable, rows: NDArray[np.int64], space: Space, k: 
     return rows[found.row], found.label, counts[found.row]
 
 
-def _only_k(table: FrequencyTable, k: int) -> clustering_cut.Promise:
-    from shoal.core.privacy import KAnonymity
-
+def _only_k(table: FrequencyTable, k: int) -> Promise:
     bare = FrequencyTable(
         table.domains, table.codes[:0], table.counts[:0], (), np.zeros((0, 0), dtype=np.int32)
     )
     return promise_of([KAnonymity(k)], bare)
 
 
-def _each(
-    work: Callable[[NDArray[np.int64]], Pieces],
-    parts: Sequence[NDArray[np.int64]],
-    threads: int | None,
-) -> list[Pieces]:
+def _each(work: Callable[[Part], Found], parts: Sequence[Part], threads: int | None) -> list[Found]:
     if len(parts) == 1 or threads == 1:
         return [work(part) for part in parts]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, parts))
+
+
+@dataclass(frozen=True)
+class _Round:
+    """What the blocks of one round share."""
+
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    label: NDArray[np.int64]
+    space: Space
+    k: int
+    cool: int
+    chance: tuple[int, int]
+
+    def improve(self, block: tuple[int, NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Return the labels of a block's pieces, different from those of any other block."""
+        number, pieces = block
+        chance = np.random.default_rng((*self.chance, number))
+        label = self.label[pieces] - self.label[pieces[0]]
+        turns = chance.permutation(len(pieces))
+        slack = (chance.exponential(size=len(pieces)) * self.cool).astype(np.int64)
+        clustering_local.improve(
+            self.codes[pieces],
+            self.counts[pieces],
+            label,
+            space=self.space,
+            k=self.k,
+            turns=turns,
+            slack=slack,
+            window=WINDOW,
+        )
+        shifted: NDArray[np.int64] = label + number * 2 * (len(self.label) + 8)
+        return shifted
 
 
 def _improve(
@@ -180,57 +232,26 @@ def _improve(
     *,
     space: Space,
     k: int,
-    rounds: int,
-    loose: float,
-    seed: int,
-    stop: float | None,
-    threads: int | None,
+    plan: _Plan,
 ) -> tuple[NDArray[np.int64], int]:
-    """Improve the clusters for some rounds; return the labels and the number of rounds."""
+    """Improve the clusters round by round; return the labels and the number of rounds."""
     done = 0
-    fixed = rounds
-    while done < fixed or stop is not None:
-        if stop is not None and time.perf_counter() >= stop:
-            break
-        chance = np.random.default_rng((seed, done))
-        rank = _line_up(codes, label, space, chance)
+    whole = int(space.column[:, FULL].max())
+    while plan.goes_on(done):
+        rank = _line_up(codes, label, space, np.random.default_rng((plan.seed, done)))
         label = rank[label]
         order = np.argsort(label, kind="stable")
-        label_sorted = label[order]
-        cool = loose * max(0.0, 1 - done / (0.8 * rounds)) if rounds else 0.0
-        edges = _edges(label_sorted)
-        jobs = []
+        edges = _edges(label[order])
+        blocks = [(i, order[a:b]) for i, (a, b) in enumerate(pairwise(edges))]
+        cool = int(plan.loose * whole * max(0.0, 1 - done / (0.8 * plan.rounds)))
+        this = _Round(codes, counts, label, space, k, cool, (plan.seed, done))
         fresh = np.empty_like(label)
-        for number, (begin, end) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
-            jobs.append((number, order[begin:end]))
-
-        def work(job: tuple[int, NDArray[np.int64]]) -> None:
-            number, pieces = job
-            mine = np.random.default_rng((seed, done, number))  # noqa: B023 - used before the next round
-            base = label[pieces[0]]  # noqa: B023
-            local = label[pieces] - base  # noqa: B023
-            turns = mine.permutation(len(pieces))
-            slack = np.zeros(len(pieces), dtype=np.int64)
-            if cool > 0:  # noqa: B023
-                slack = (mine.exponential(size=len(pieces)) * cool * space.column[:, FULL].max()).astype(np.int64)  # noqa: B023, E501
-            clustering_local.improve(
-                codes[pieces], counts[pieces], local, space=space, k=k, turns=turns, slack=slack,
-                window=WINDOW,
-            )  # fmt: skip
-            fresh[pieces] = local + number * 2 * len(label)  # noqa: B023
-
-        if len(jobs) == 1 or threads == 1:
-            for job in jobs:
-                work(job)
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(work, jobs))
+        found = _each(this.improve, blocks, plan.threads)
+        for (_, pieces), labels in zip(blocks, found, strict=True):
+            fresh[pieces] = labels
         _, label = np.unique(fresh, return_inverse=True)
         done += 1
     return label, done
-
-
-WINDOW = 16
 
 
 def _line_up(
@@ -251,9 +272,6 @@ def _line_up(
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     return rank
-
-
-SPREAD = 1.5
 
 
 def _edges(label: NDArray[np.int64]) -> list[int]:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.clustering_space import LINE, SCALE, TABLE, TREE, Space
-from shoal.measures.distortion import rise
 from shoal.methods.domain import Domain
 
 SHORT = 256
@@ -31,7 +30,9 @@ def space_of(
     parts: list[NDArray[np.int32]] = []
     kinds = []
     for domain, unit in zip(domains, units, strict=True):
-        steps = _tree_steps(domain, unit, power) if domain.tree is not None else _places(domain, unit)
+        steps = _places(domain, unit)
+        if domain.tree is not None:
+            steps = _tree_steps(domain, unit, power)
         if len(domain) <= short:
             kinds.append(TABLE)
             parts.append(_table(domain, steps, round(unit)))
@@ -71,7 +72,8 @@ def _tree_steps(domain: Domain, unit: float, power: float | None) -> NDArray[np.
         raise TypeError("a line has no heights")
     heights = np.asarray(tree.heights) / max(tree.height, 1)
     if power is not None:
-        heights = np.array([rise(height, tree.height, power) for height in tree.heights])
+        rises = np.cumsum([0.0, *(1 / (i + 1) ** power for i in range(tree.height))])
+        heights = (rises / max(rises[-1], 1e-300))[np.asarray(tree.heights)]
     first, parents = np.asarray(tree.first), np.asarray(tree.parents)
     nodes = domain.position.astype(np.int64)
     steps = np.zeros((2, len(domain)), dtype=np.int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from shoal.core.errors import MethodError, NoSolutionError
 from shoal.core.privacy import PrivacyModel, expand
@@ -23,7 +23,6 @@ from shoal.methods.lattice.shortage import no_solution
 from shoal.methods.lattice.space import Node, Space, space_of
 from shoal.methods.recoding import Recoding
 
-Name = Literal["flash", "bfs", "dfs", "incognito", "datafly", "best-first"]
 _DENSE_SEARCHES: dict[str, Callable[[Board], Search]] = {
     "flash": flash,
     "bfs": walks.bfs,
@@ -32,9 +31,9 @@ _DENSE_SEARCHES: dict[str, Callable[[Board], Search]] = {
 }
 METHODS = (*_DENSE_SEARCHES, "datafly", "best-first")
 
-# What a search may spend unless it is given seconds: block codes read, plus a fixed sum a
+# What best-first may spend unless it is given seconds: block codes read, plus a fixed sum a
 # node. Counted, not timed, so that the same question has the same answer on any machine;
-# about ten seconds on a machine of 2026.
+# a few seconds on a machine of 2026.
 EFFORT = 1_200_000_000
 _NODE = 60_000
 _PATIENCE = 10
@@ -65,7 +64,8 @@ def search(
         aggregate: how `loss` joins the columns.
         suppression_limit: share of the records that may be suppressed.
         threads: threads that may count nodes; the answer does not depend on them.
-        seconds: stop after this time; without it, after a fixed effort.
+        seconds: stop after this time; without it, best-first stops after a fixed effort, and
+            the others at their end.
         memory: bytes that counted nodes may take.
 
     Guarantee:
@@ -151,11 +151,14 @@ def _stopper(
     evaluator: Evaluator, findings: Findings, *, seconds: float | None
 ) -> Callable[[], bool]:
     begun = time.monotonic()
+    a_node = _NODE * len(findings.lattice.heights) // 8
 
     def spent() -> float:
         if seconds is not None:
             return (time.monotonic() - begun) / max(seconds, 1e-9)
-        return (evaluator.work + _NODE * len(findings.counted)) / EFFORT
+        if isinstance(findings, Board):  # ends by itself, and then with a proof
+            return 0.0
+        return (evaluator.work + a_node * len(findings.counted)) / EFFORT
 
     # A first solution is worth waiting for, though not for ever.
     return lambda: spent() > (1 if findings.solutions else _PATIENCE)

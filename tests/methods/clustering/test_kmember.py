@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.methods.clustering.tables import (
+    check_release,
+    domains,
+    groups_of,
+    groups_of_pieces,
+    records,
+    tables,
+)
+from tests.naive import clustering as naive
+
+from shoal.core.errors import MethodError
+from shoal.core.privacy import KAnonymity
+from shoal.kernels.clustering_member import grow
+from shoal.kernels.clustering_order import alike_order
+from shoal.methods.clustering import kmember as method
+from shoal.methods.clustering.clusters import Clusters, place_leftovers
+from shoal.methods.clustering.kmember import by_row, kmember, place_by_class, row_of_record
+from shoal.methods.clustering.space import space_of
+from shoal.methods.frequency import from_codes
+
+
+def fast(table, k, seed, short, classes=None, penalty=0):
+    space = space_of(table.domains, short=short)
+    chance = np.random.default_rng(seed)
+    first = row_of_record(table, int(chance.integers(table.records)))
+    found = grow(
+        table.codes, table.counts, alike_order(table.codes, space), space=space, k=k,
+        first=first, target=classes, penalty=penalty,
+    )  # fmt: skip
+    clusters = by_row(Clusters(*found))
+    turns = chance.permutation(int(clusters.count[clusters.label < 0].sum()))
+    if classes is None:
+        return place_leftovers(clusters, table.codes, space, turns=turns)
+    return place_by_class(
+        clusters, table.codes, space, turns=turns, classes=classes, penalty=penalty
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(table=tables(missing=True), k=st.integers(1, 6), seed=st.integers(0, 9),
+       short=st.sampled_from([0, 256]))  # fmt: skip
+def test_fast_clusters_are_the_papers_clusters(table, k, seed, short):
+    data, rows = records(table)
+    expected = naive.kmember(data, rows, k, domains=table.domains, seed=seed)
+    assert groups_of_pieces(*fast(table, k, seed, short)) == groups_of(expected, rows)
+
+
+@settings(max_examples=30, deadline=None)
+@given(table=tables(sensitive=True), k=st.integers(1, 5), seed=st.integers(0, 9))
+def test_classification_penalty_gives_the_papers_clusters(table, k, seed):
+    data, rows = records(table)
+    classes = table.sensitive[:, 0]
+    expected = naive.kmember(
+        data, rows, k, domains=table.domains, seed=seed,
+        target=[int(classes[r]) for r in rows], penalty=naive.SCALE,
+    )  # fmt: skip
+    found = fast(table, k, seed, 256, classes=classes, penalty=naive.SCALE)
+    assert groups_of_pieces(*found) == groups_of(expected, rows)
+
+
+@settings(max_examples=30, deadline=None)
+@given(table=tables(), k=st.integers(1, 6))
+def test_every_class_has_k_records(table, k):
+    check_release(kmember(table, [KAnonymity(k)]), k if table.records >= k else 0)
+
+
+def test_classification_penalty_needs_a_target():
+    nothing = np.zeros((1, 3), dtype=np.int32)
+    table = from_codes(domains(), nothing, np.array([4], dtype=np.int64))
+    with pytest.raises(MethodError, match="--target"):
+        method.kmember(table, [KAnonymity(2)], cm=True)

@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.methods.clustering.tables import check_release, groups_of, records, tables
+from tests.naive import clustering as naive
+
+from shoal.core.errors import MethodError
+from shoal.core.privacy import KAnonymity, LDiversity
+from shoal.methods.clustering.oka import _adjust, _cluster, oka, places_of
+from shoal.methods.clustering.space import space_of
+
+
+@settings(max_examples=60, deadline=None)
+@given(table=tables(missing=True), k=st.integers(1, 6), seed=st.integers(0, 9),
+       short=st.sampled_from([0, 256]))  # fmt: skip
+def test_both_stages_are_the_papers_stages(table, k, seed, short):
+    data, rows = records(table)
+    expected = naive.oka(data, rows, k, domains=table.domains, seed=seed)
+    space = space_of(table.domains, short=short)
+    row = np.array(rows)
+    codes, places = table.codes[row], places_of(table, space)[row]
+    chance = np.random.default_rng(seed)
+    seeds = np.sort(chance.choice(len(row), max(len(row) // k, 1), replace=False))
+    label, _ = _cluster(codes, places, table.tuple_ids[row], seeds, space, True)
+    label = _adjust(codes, places, label, space, k=k, chance=chance, sized=True)
+    found = [np.flatnonzero(label == c) for c in np.unique(label)]
+    assert groups_of(found, rows) == groups_of(expected, rows)
+
+
+@settings(max_examples=30, deadline=None)
+@given(table=tables(sensitive=True), k=st.integers(1, 5), limit=st.sampled_from([0.0, 0.3]),
+       iterations=st.integers(1, 3))  # fmt: skip
+def test_the_extensions_keep_the_promise(table, k, limit, iterations):
+    models = [KAnonymity(k), LDiversity(2, column="disease")]
+    release = oka(table, models, iterations=iterations, suppression_limit=limit)
+    check_release(release, k, values=2)
+
+
+def test_no_iteration_is_refused():
+    with pytest.raises(MethodError, match="--iterations"):
+        oka(None, [KAnonymity(2)], iterations=0)

@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+from tests.methods.clustering.tables import check_release
+from tests.methods.clustering.test_laws import numbers
+
+from shoal.core.errors import MethodError
+from shoal.core.privacy import KAnonymity
+from shoal.measures.utility import grouping_of, utility_of
+from shoal.methods.clustering import refine as module
+from shoal.methods.clustering.bestcut import bestcut
+from shoal.methods.clustering.kmember import kmember
+from shoal.methods.clustering.refine import refine
+
+
+def loss(recoding):
+    return utility_of(grouping_of(recoding))["il"]
+
+
+@pytest.mark.parametrize("k", [3, 25])
+def test_it_loses_less_than_what_it_begins_with(k):
+    table = numbers(1500, 3, 60)
+    releases = {effort: refine(table, [KAnonymity(k)], effort=effort) for effort in module.EFFORTS}
+    for release in releases.values():
+        check_release(release, k)
+    assert loss(releases["normal"]) < loss(releases["fast"])
+    assert loss(releases["best"]) < loss(bestcut(table, [KAnonymity(k)]))
+    assert loss(releases["best"]) < loss(kmember(table, [KAnonymity(k)]))
+
+
+def test_threads_change_nothing(monkeypatch):
+    monkeypatch.setattr(module, "PART", 200)
+    monkeypatch.setattr(module, "BLOCK", 300)
+    table = numbers(1200, 3, 60)
+    one, two = (refine(table, [KAnonymity(4)], threads=threads) for threads in (1, 2))
+    assert (one.low == two.low).all()
+    assert (one.label == two.label).all()
+
+
+def test_seconds_bound_the_search():
+    release = refine(numbers(300, 2, 40), [KAnonymity(4)], seconds=0.2)
+    assert release.facts["rounds"] >= 1
+    check_release(release, 4)
+
+
+def test_a_row_that_k_records_share_stays_alone_or_helps():
+    table = numbers(40, 2, 5)
+    heavy = table.counts.copy()
+    heavy[0] = 50
+    release = refine(
+        type(table)(table.domains, table.codes, heavy, (), table.sensitive), [KAnonymity(3)]
+    )
+    alone = (release.low == table.codes[0]).all(axis=1)
+    alone &= (release.high == table.codes[0]).all(axis=1)
+    assert alone.sum() == 1
+    assert release.sizes[np.flatnonzero(alone)[0]] >= 3
+
+
+@pytest.mark.parametrize("options", [{"effort": "heroic"}, {"seconds": 0.0}])
+def test_impossible_options_are_refused(options):
+    with pytest.raises(MethodError, match="--"):
+        refine(None, [KAnonymity(2)], **options)

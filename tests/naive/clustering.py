@@ -1,0 +1,195 @@
+"""The papers' clustering algorithms in plain Python, record by record, line by line.
+
+Losses are whole numbers of 1 / 2**20 of a column, as the kernels count them, so that ties
+are ties. A table is a list of tuples of codes, sorted; a record is its place in that list.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+SCALE = 1 << 20
+
+
+class Losses:
+    """Loss of a set of codes, from the domains' own cost function."""
+
+    def __init__(self, domains):
+        self.domains = domains
+
+    def column(self, j, codes):
+        domain = self.domains[j]
+        low, high = min(codes), max(codes)
+        if domain.tree is None and not (domain.has_missing and low == 0):
+            first = domain.position[1 if domain.has_missing else 0]
+            span = domain.span or 1.0
+            at = [int(np.rint((domain.position[c] - first) / span * SCALE)) for c in (low, high)]
+            return at[1] - at[0]
+        return int(np.rint(domain.cost(low, high) * SCALE))
+
+    def box(self, records):
+        return sum(self.column(j, column) for j, column in enumerate(zip(*records, strict=True)))
+
+    def loss(self, records):
+        return len(records) * self.box(records) if records else 0
+
+    def distance(self, a, b):
+        return self.box([a, b])
+
+
+def kmember(data, rows, k, *, domains, seed, target=None, penalty=0):
+    """Return clusters as lists of records. rows: the table row of each record."""
+    losses = Losses(domains)
+    chance = np.random.default_rng(seed)
+    left = list(range(len(data)))
+    point = data[int(chance.integers(len(data)))]
+    clusters = []
+    while len(left) >= k:
+        gaps = {r: losses.distance(point, data[r]) for r in left}
+        furthest = max(gaps.values())
+        r = next(r for r in left if gaps[r] == furthest)
+        point = data[r]
+        cluster = [r]
+        left.remove(r)
+        while len(cluster) < k:
+            last = rows[cluster[-1]]
+
+            def key(r, cluster=cluster, last=last):
+                loss = losses.loss([data[m] for m in [*cluster, r]])
+                if target is not None and target[r] != majority([target[m] for m in cluster]):
+                    loss += penalty
+                return loss, rows[r] != last, rows[r], r
+
+            best = min(left, key=key)
+            cluster.append(best)
+            left.remove(best)
+        clusters.append(cluster)
+    order = [left[i] for i in chance.permutation(len(left))]
+    if not clusters:
+        return [order]
+    majors = None
+    if target is not None:
+        majors = [majority([target[m] for m in cluster]) for cluster in clusters]
+    for r in order:
+        growth = []
+        for number, cluster in enumerate(clusters):
+            grown = losses.loss([data[m] for m in [*cluster, r]])
+            grown -= losses.loss([data[m] for m in cluster])
+            if majors is not None and target[r] != majors[number]:
+                grown += penalty
+            growth.append(grown)
+        clusters[growth.index(min(growth))].append(r)
+    return clusters
+
+
+def majority(values):
+    """Return the commonest value, the lowest of equals."""
+    return max(sorted(set(values)), key=values.count)
+
+
+def places(domains, data):
+    """Return scaled positions on the lines, None in trees and for missing values."""
+    found = []
+    for record in data:
+        row = []
+        for domain, code in zip(domains, record, strict=True):
+            if domain.tree is not None or (domain.has_missing and code == 0):
+                row.append(None)
+                continue
+            first = domain.position[1 if domain.has_missing else 0]
+            row.append(int(np.rint((domain.position[code] - first) / (domain.span or 1.0) * SCALE)))
+        found.append(row)
+    return found
+
+
+def oka(data, rows, k, *, domains, seed):
+    """Return clusters as lists of records (seed 002, Figures 1 and 2)."""
+    losses = Losses(domains)
+    at = places(domains, data)
+    chance = np.random.default_rng(seed)
+    n = len(data)
+    seeds = sorted(int(s) for s in chance.choice(n, max(n // k, 1), replace=False))
+    clusters = [[s] for s in seeds]
+
+    def distance(r, cluster):
+        """Size of the cluster times the distance from its centroid."""
+        total = 0
+        for j, domain in enumerate(domains):
+            if domain.tree is not None:
+                values = [data[m][j] for m in cluster] + [data[r][j]]
+                total += len(cluster) * losses.column(j, values)
+                continue
+            inside = [at[m][j] for m in cluster]
+            if at[r][j] is None or None in inside:
+                if at[r][j] is not None or any(x is not None for x in inside):
+                    total += len(cluster) * SCALE
+                continue
+            total += abs(len(cluster) * at[r][j] - sum(inside))
+        return total
+
+    left = [r for r in range(n) if r not in seeds]
+    while left:
+        copies = [r for r in left if data[r] == data[left[0]]]  # equal records go together
+        gaps = [distance(left[0], cluster) for cluster in clusters]
+        clusters[gaps.index(min(gaps))].extend(copies)
+        left = [r for r in left if r not in copies]
+    free = []
+    for cluster in clusters:
+        cluster.sort()
+        gaps = {r: _own_gap(r, cluster, domains, at) for r in cluster}
+        ordered = sorted(cluster, key=lambda r: (gaps[r], r))
+        free += ordered[k:]
+        cluster[:] = ordered[:k]
+    free.sort()
+    for r in [free[i] for i in chance.permutation(len(free))]:
+        small = [c for c in clusters if len(c) < k] or clusters
+        gaps = [distance(r, cluster) for cluster in small]
+        small[gaps.index(min(gaps))].append(r)
+    return clusters
+
+
+def _own_gap(r, cluster, domains, at):
+    total = 0
+    for j, domain in enumerate(domains):
+        if domain.tree is not None:
+            continue
+        inside = [at[m][j] for m in cluster]
+        if None in inside:
+            if any(x is not None for x in inside):
+                total += len(cluster) * SCALE
+            continue
+        total += abs(len(cluster) * at[r][j] - sum(inside))
+    return total
+
+
+def kaca(data, k, *, domains):
+    """Return clusters as lists of records; uniform weights (heights in equal steps)."""
+    losses = Losses(domains)
+    classes = {}
+    for r, record in enumerate(data):
+        classes.setdefault(record, []).append(r)
+    clusters = {i: list(members) for i, members in enumerate(classes.values())}
+    boxes = {i: [data[m] for m in members] for i, members in clusters.items()}
+    while len(clusters) > 1:
+        a = min(clusters, key=lambda c: (len(clusters[c]), c))
+        if len(clusters[a]) >= k:
+            break
+
+        def gap(b, a=a):
+            both = losses.box(boxes[a] + boxes[b])
+            records = len(clusters[b])
+            if len(clusters[a]) + records >= 2 * k:
+                records = k - len(clusters[a])
+            own = len(clusters[a]) * (both - losses.box(boxes[a]))
+            return own + records * (both - losses.box(boxes[b])), b
+
+        b = min((c for c in clusters if c != a), key=gap)
+        take = len(clusters[b])
+        if len(clusters[a]) + take >= 2 * k:
+            take = k - len(clusters[a])
+        boxes[a] = boxes[a] + boxes[b]
+        clusters[a] += clusters[b][:take]
+        clusters[b] = clusters[b][take:]
+        if not clusters[b]:
+            del clusters[b]
+    return list(clusters.values())
