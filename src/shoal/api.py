@@ -112,13 +112,14 @@ def anonymize(
     chosen = options or Options()
     job = Job.open(table, schema, privacy, chosen)
     recoding = job.search()
+    job.settle_stars(recoding)
     recoder = Recoder(
         source=job.source,
         lazy=job.lazy,
         schema=job.schema,
         counted=job.counted,
         recoding=recoding,
-        star=chosen.suppressed == "star",
+        star=job.star,
         keep_order=chosen.keep_order,
     )
     if not recoding.classes:

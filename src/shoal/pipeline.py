@@ -132,6 +132,8 @@ class Job:
     seconds: dict[str, float]
     cpu: dict[str, float]
     started: float
+    star: bool = False
+    more_notices: tuple[str, ...] = ()
 
     @classmethod
     def open(
@@ -239,10 +241,24 @@ class Job:
                     )
                 )
 
+    def settle_stars(self, recoding: Recoding) -> None:
+        """Decide whether suppressed records can be released as the root.
+
+        They are a class like any other: fewer than k of them would stand out, and are
+        removed instead; a notice says so.
+        """
+        least = max((getattr(model, "k", 1) for model in self.models), default=1)
+        self.star = self.options.suppressed == "star" and recoding.suppressed >= least
+        if self.options.suppressed == "star" and 0 < recoding.suppressed < least:
+            self.more_notices = (
+                f"{recoding.suppressed} suppressed records are fewer than {least} and would stand "
+                "out among the others: removed instead of released as *",
+            )
+
     def verify(self, source: Source, recoding: Recoding) -> Verification:
         """Judge what was written; raise if it does not hold or is not all there."""
         verified = verify_source(source, self.schema, self.models)
-        starred = recoding.suppressed if self.options.suppressed == "star" else 0
+        starred = recoding.suppressed if self.star else 0
         expected = int(recoding.sizes.sum()) + starred
         if verified.records != expected:
             raise UnsafeReleaseError(
@@ -277,11 +293,10 @@ class Job:
         seconds = {name: round(spent, 6) for name, spent in self.seconds.items()}
         seconds["total"] = round(time.perf_counter() - self.started, 6)
         cpu = {name: round(spent, 6) for name, spent in self.cpu.items()}
-        star = self.options.suppressed == "star"
         return ReleaseReport(
             method=registry.find(self.options.method).name,
             records=self.counted.table.records,
-            released=int(sizes.sum()) + (recoding.suppressed if star else 0),
+            released=int(sizes.sum()) + (recoding.suppressed if self.star else 0),
             suppressed=recoding.suppressed,
             classes=recoding.classes if verified is None else verified.classes,
             smallest_class=int(sizes.min()) if verified is None else verified.smallest_class,
@@ -305,9 +320,10 @@ class Job:
         known = {a.name for a in self.schema.attributes}
         left = [name for name in self.source.columns if name not in known]
         if not left:
-            return ()
+            return self.more_notices
         named = ", ".join(repr(name) for name in left)
-        return (f"left out, because nobody gave them a role: {named} (keep one with --neutral)",)
+        text = f"left out, because nobody gave them a role: {named} (keep one with --neutral)"
+        return (*self.more_notices, text)
 
     def model(self, recoding: Recoding, report: ReleaseReport) -> RecodingModel:
         """Return the recoding as a model: released cells and how classes combine them."""

@@ -32,7 +32,7 @@ def fast(table, k, seed, short, classes=None, penalty=0):
         first=first, target=classes, penalty=penalty,
     )  # fmt: skip
     clusters = by_row(Clusters(*found))
-    turns = chance.permutation(int(clusters.count[clusters.label < 0].sum()))
+    turns = chance.permutation(int(clusters.records[clusters.label < 0].sum()))
     if classes is None:
         return place_leftovers(clusters, table.codes, space, turns=turns)
     return place_by_class(
