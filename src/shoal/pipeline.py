@@ -31,6 +31,7 @@ from shoal.methods import registry
 from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding
+from shoal.methods.to_model import model_of
 
 Progress = Callable[[str], None]
 
@@ -327,31 +328,7 @@ class Job:
 
     def model(self, recoding: Recoding, report: ReleaseReport) -> RecodingModel:
         """Return the recoding as a model: released cells and how classes combine them."""
-        cells = {}
-        places = []
-        for j, domain in enumerate(recoding.table.domains):
-            labels = recoding.labels(j)
-            found: dict[tuple[str | None, str | None, str | None], int] = {}
-            column = []
-            for low, high, label in zip(
-                recoding.low[:, j], recoding.high[:, j], labels, strict=True
-            ):
-                ends = (label, label)
-                if domain.tree is None and recoding.node is None:
-                    ends = (domain.labels[low], domain.labels[high])
-                column.append(found.setdefault((*ends, label), len(found)))
-            cells[domain.name] = tuple(found)
-            places.append(column)
-        return RecodingModel(
-            method=report.method,
-            schema=self.schema,
-            records=report.records,
-            suppressed=report.suppressed,
-            cells=cells,
-            regions=tuple(zip(*places, strict=True)),
-            utility=report.utility,
-            levels=recoding.facts.get("levels"),
-        )
+        return model_of(recoding, self.schema, method=report.method, utility=report.utility)
 
 
 def _check_values(schema: Schema, table: FrequencyTable) -> None:

@@ -80,7 +80,7 @@ def encode_table(
         InputError: a column is missing or has no role, or, with `on_unseen="error"`,
             records that no class covers.
     """
-    job = _Job.open(table, model, on_unseen, suppressed, separator)
+    job = EncodeJob.open(table, model, on_unseen, suppressed, separator)
     return job.finish(job.parts(), out, table)
 
 
@@ -103,7 +103,7 @@ def encode_safe(
         NoSolutionError: every record would have to be suppressed.
         UnsafeReleaseError: verification failed; nothing was written.
     """
-    job = _Job.open(table, model, on_unseen, suppressed, separator)
+    job = EncodeJob.open(table, model, on_unseen, suppressed, separator)
     job.settle(Judge.of(model.schema, model.privacy))
     return job.finish(job.parts(), out, table, promise=True)
 
@@ -199,8 +199,8 @@ class _Column:
 
 
 @dataclass
-class _Job:
-    """One table on its way through a model."""
+class EncodeJob:
+    """One table on its way through a model; `drift` only counts with it."""
 
     source: Source
     lazy: pl.LazyFrame
@@ -224,7 +224,7 @@ class _Job:
         on_unseen: str | None,
         suppressed: str,
         separator: str | None,
-    ) -> _Job:
+    ) -> EncodeJob:
         source = open_source(table, separator=separator)
         encoder = FastEncoder(model.to_document(), on_unseen, suppressed)
         columns = _released(source, model.schema)
@@ -287,18 +287,16 @@ class _Job:
             self.rows.append(row)
             self.unseen.append(is_unseen)
 
-    def settle(self, judge: Judge) -> None:
-        """Look at the whole batch first, and close classes until it keeps the promise."""
-        absent = [name for name in judge.columns if name not in self.columns]
-        if absent:
-            named = ", ".join(map(repr, absent))
-            raise InputError(where=self.source.where, problem=f"has no column {named}")
+    def count(
+        self, columns: Sequence[str], judge: Judge
+    ) -> tuple[list[list[Any]], list[Counter[tuple[str | None, ...]]]]:
+        """Return the distinct tuples of the whole table, and the sensitive values of each."""
         spreads: list[Counter[tuple[str | None, ...]]] = []
         for batch in self.batches():
             found, local = self._tuples(batch)
             spreads += [Counter() for _ in range(len(self.numbers) - len(spreads))]
             keys = [pl.Series("\x00tuple", local)]
-            keys += [batch[name].cast(pl.String) for name in judge.columns]
+            keys += [batch[name].cast(pl.String) for name in columns]
             counted = pl.DataFrame(keys).group_by(pl.all()).agg(pl.len().alias("\x00rows"))
             for at, *texts, records in counted.iter_rows():
                 spreads[found[at]][judge.texts(texts)] += records
@@ -306,6 +304,15 @@ class _Job:
             [column.values[code] for column, code in zip(self.coded, key, strict=True)]
             for key in self.numbers
         ]
+        return tuples, spreads
+
+    def settle(self, judge: Judge) -> None:
+        """Look at the whole batch first, and close classes until it keeps the promise."""
+        absent = [name for name in judge.columns if name not in self.columns]
+        if absent:
+            named = ", ".join(map(repr, absent))
+            raise InputError(where=self.source.where, problem=f"has no column {named}")
+        tuples, spreads = self.count(judge.columns, judge)
         try:
             homes = settle(self.encoder, tuples, spreads, judge=judge)
         except Rejected:

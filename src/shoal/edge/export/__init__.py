@@ -1,0 +1,110 @@
+"""A model and its encoder as one readable source file, for machines without shoal."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from shoal.core.errors import MethodError
+from shoal.edge import document_of
+
+__all__ = ["TARGETS", "export"]
+
+TARGETS = ("python", "micropython", "javascript")
+_HEAD = """\
+{mark} An encoder with its model in one file, written by shoal {version}.
+{mark}
+{mark} Method {method}, {classes} classes learned from {records} records, model fingerprint
+{mark} {fingerprint}.
+{mark} What a record is released as: {call}
+{mark} Lines of JSON from standard input to standard output: {run}
+"""
+
+
+def export(model: Any, to: str) -> str:
+    """Return one self-contained source file: the encoder and the model.
+
+    Args:
+        model: a path, a document or a model.
+        to: "python" (CPython from 3.8 on), "micropython" or "javascript" (Node, browsers,
+            QuickJS).
+
+    Guarantee:
+        The file needs nothing but the language, and releases what `shoal.edge` releases.
+
+    Raises:
+        MethodError: there is no such target.
+    """
+    if to not in TARGETS:
+        raise MethodError(problem=f"--to {to}: no such target; there are {', '.join(TARGETS)}")
+    document = document_of(model)
+    if to == "javascript":
+        return _javascript(document)
+    return _python(document, micro=to == "micropython")
+
+
+def _head(document: dict[str, Any], *, mark: str, call: str, run: str) -> str:
+    from shoal import __version__
+
+    return _HEAD.format(
+        mark=mark,
+        version=__version__,
+        method=document["method"],
+        classes=len(document["regions"]),
+        records=document["records"],
+        fingerprint=document.get("fingerprint", "unknown"),
+        call=call,
+        run=run,
+    )
+
+
+def _javascript(document: dict[str, Any]) -> str:
+    head = _head(
+        document, mark="//", call="shoal.encode({…})", run="node FILE < records > released"
+    )
+    model = json.dumps(document, ensure_ascii=True, separators=(",", ":"))
+    return (
+        f'{head}"use strict";\n\n{_read("export/runtime.js")}\n'
+        f"const MODEL = {model};\n{_read('export/footer.js')}"
+    )
+
+
+def _python(document: dict[str, Any], *, micro: bool) -> str:
+    head = _head(
+        document,
+        mark="#",
+        call="Encoder(MODEL).encode({…})",
+        run=f"{'micropython' if micro else 'python3'} FILE < records > released",
+    )
+    runtime = _body(_read("../core/model_runtime.py"))
+    lines = _body(_read("../core/model_lines.py"))
+    # Annotations stay: MicroPython skips them, and CPython does with the line below.
+    future = "" if micro else "from __future__ import annotations\n\nfrom typing import Any\n\n"
+    model = json.dumps(document, ensure_ascii=True, separators=(",", ":"))
+    literal = f"MODEL = json.loads({_quoted(model)})"
+    return (
+        f"{head}\n{future}import json\n\n{runtime}\n\n{lines}\n\n"
+        f"{literal}\n{_read('export/footer_python.txt')}"
+    )
+
+
+def _quoted(text: str) -> str:
+    """Return a raw Python literal of a JSON text, which is ASCII and holds no line break."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _body(source: str) -> str:
+    """Return a module without its docstring and its imports."""
+    at = source.index('"""', 3) + 3
+    lines = source[at:].split("\n")
+    return "\n".join(line for line in lines if not line.startswith(("from ", "import "))).strip()
+
+
+def _read(name: str) -> str:
+    from importlib.resources import files
+
+    package, _, rest = name.rpartition("../")
+    if package or name.startswith("../"):
+        return files("shoal").joinpath(*rest.split("/")).read_text(encoding="utf-8")
+    return files("shoal").joinpath("edge", *name.split("/")).read_text(encoding="utf-8")
