@@ -49,9 +49,7 @@ class Command:
     output: str
 
 
-def run_command(
-    arguments: Sequence[str], *, environment: dict[str, str] | None = None
-) -> Command:
+def run_command(arguments: Sequence[str], *, environment: dict[str, str] | None = None) -> Command:
     """Run `shoal …` in a process of its own and measure it, its start included."""
     program = (
         "import resource, subprocess, sys\n"

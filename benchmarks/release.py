@@ -25,9 +25,7 @@ ADULT = DATA / "adult_arx"
 
 def adult_schema() -> Schema:
     """Return the usual eight quasi-identifiers of Adult, age numeric, with their hierarchies."""
-    return schema_from_flags(
-        {Role.QUASI: USUAL}, {Kind.NUMERIC: ["age"]}, hierarchies=ADULT
-    )
+    return schema_from_flags({Role.QUASI: USUAL}, {Kind.NUMERIC: ["age"]}, hierarchies=ADULT)
 
 
 def count(table: Any, schema: Schema) -> FrequencyTable:

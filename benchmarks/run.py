@@ -47,7 +47,11 @@ def _sections() -> dict[str, str]:
 
 def _stamp() -> str:
     commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+        ["git", "rev-parse", "--short", "HEAD"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     ).stdout.strip()
     machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     day = datetime.now(tz=UTC).date().isoformat()

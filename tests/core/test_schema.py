@@ -116,7 +116,7 @@ def test_hierarchy_paths_are_relative_to_the_schema_file(tmp_path: Path) -> None
 
 def test_a_missing_hierarchy_file_is_a_fault_of_its_column(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text("columns:\n  sex: {role: quasi, hierarchy: none.csv}\n")
-    with pytest.raises(SchemaError, match="column 'sex': .*no such file"):
+    with pytest.raises(SchemaError, match=r"column 'sex': .*no such file"):
         Schema.load(tmp_path / "s.yaml")
 
 

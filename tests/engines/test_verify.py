@@ -57,7 +57,8 @@ def test_n_t_closeness_looks_for_a_set_of_n_records_around_the_class() -> None:
             "ill": ["a", "a", "a", "b"] + ["b"] * 8,
         }
     )
-    schema = Schema.from_document({"columns": {"city": "quasi", "sex": "quasi", "ill": "sensitive"}})
+    roles = {"city": "quasi", "sex": "quasi", "ill": "sensitive"}
+    schema = Schema.from_document({"columns": roles})
     # The class (x, f) is all a: far from the table, near the 4 records of city x.
     near = shoal.verify(frame, schema, privacy=[shoal.NTCloseness(4, 0.3)])
     assert near.holds
@@ -69,8 +70,9 @@ def test_sorted_files_read_by_runs_and_shuffled_ones_give_one_answer(tmp_path: P
     frame = pl.concat([FRAME] * 400)
     frame.sort("age", "ill").write_csv(tmp_path / "sorted.csv")
     frame.sample(fraction=1.0, shuffle=True, seed=1).write_csv(tmp_path / "mixed.csv")
+    promise = [shoal.KAnonymity(900), shoal.TCloseness(0.4)]
     answers = [
-        shoal.verify(tmp_path / name, SCHEMA, privacy=[shoal.KAnonymity(900), shoal.TCloseness(0.4)])
+        shoal.verify(tmp_path / name, SCHEMA, privacy=promise)
         for name in ("sorted.csv", "mixed.csv")
     ]
     assert answers[0] == answers[1]

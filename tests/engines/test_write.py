@@ -11,17 +11,26 @@ from shoal.engines.local.write import all_or_nothing, write_text
 def test_the_old_file_stays_when_something_is_raised(tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     out.write_text("old")
-    with pytest.raises(RuntimeError), all_or_nothing(out) as temporary:
-        temporary.write_text("half")
-        raise RuntimeError
+
+    def broken() -> None:
+        with all_or_nothing(out) as temporary:
+            temporary.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        broken()
     assert out.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
 
 
 def test_a_keyboard_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), all_or_nothing(tmp_path / "o.csv") as temporary:
-        temporary.write_text("half")
-        raise KeyboardInterrupt
+    def broken() -> None:
+        with all_or_nothing(tmp_path / "o.csv") as temporary:
+            temporary.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        broken()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -11,6 +11,7 @@ import json
 import random
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from shoal.core.model import RecodingModel
@@ -23,7 +24,9 @@ from shoal.engines.local.source import open_source
 from shoal.methods.clustering.refine import refine
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.lattice.search import search
+from shoal.methods.lattice.space import space_of
 from shoal.methods.mondrian.search import mondrian
+from shoal.methods.recoding import Recoding
 from shoal.methods.to_model import model_of
 
 HERE = Path(__file__).parent
@@ -55,7 +58,7 @@ def table() -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides=dict.fromkeys(rows[0], pl.String))
 
 
-def schema(*, levels: bool, k: int) -> Schema:
+def schema(*, levels: bool, k: int, quasi: tuple[str, ...] = ()) -> Schema:
     """Return roles and kinds; with rules for levels, or as little as Mondrian needs."""
     tree = {"tree": PLACES}
     columns = {
@@ -73,6 +76,9 @@ def schema(*, levels: bool, k: int) -> Schema:
         columns["age"]["hierarchy"] = {"intervals": {"cuts": [[0, 18, 65], [0]]}}
         columns["born"]["hierarchy"] = {"dates": {}}
         columns["grade"]["hierarchy"] = {"order": {"groups": [2], "order": GRADES}}
+    for name in columns if quasi else ():
+        if columns[name]["role"] == "quasi" and name not in quasi:
+            columns[name] = {"role": "neutral"}
     return Schema.from_document(
         {
             "columns": columns,
@@ -89,6 +95,41 @@ def count(frame: pl.DataFrame, wanted: Schema) -> FrequencyTable:
     return frequencies(source, source.scan(quasi, coded=quasi), wanted, sensitive=()).table
 
 
+def at_levels(table: FrequencyTable, levels: dict[str, int]) -> Recoding:
+    """Return full-domain recoding at given levels, whatever it promises."""
+    space = space_of(table)
+    steps = [levels[ladder.domain.name] for ladder in space.ladders]
+    codes = np.stack(
+        [
+            ladder.codes[step][table.codes[:, j]]
+            for j, (ladder, step) in enumerate(zip(space.ladders, steps, strict=True))
+        ],
+        axis=1,
+    )
+    classes, label = np.unique(codes, axis=0, return_inverse=True)
+    low = np.full(classes.shape, 10**6, dtype=np.int32)
+    high = np.zeros(classes.shape, dtype=np.int32)
+    np.minimum.at(low, label, table.codes)
+    np.maximum.at(high, label, table.codes)
+    node = np.stack(
+        [
+            ladder.nodes[step][classes[:, j]]
+            for j, (ladder, step) in enumerate(zip(space.ladders, steps, strict=True))
+        ],
+        axis=1,
+    )
+    return Recoding(
+        table=space.table,
+        low=low,
+        high=high,
+        row=np.arange(table.rows, dtype=np.int64),
+        label=label.astype(np.int64),
+        count=table.counts,
+        node=node.astype(np.int32),
+        facts={"levels": levels},
+    )
+
+
 def models() -> dict[str, RecodingModel]:
     """Return a model of each kind."""
     frame = table()
@@ -99,11 +140,21 @@ def models() -> dict[str, RecodingModel]:
     ladder = search(count(frame, coarse), [KAnonymity(3)], suppression_limit=0.6)
     clusters = refine(few, [KAnonymity(4)])
     about = {"utility": {"ncp": None}}
+    rules = {
+        "rules": {"age": 1, "born": 2},
+        "masks": {"grade": 1, "zip": 3},
+    }
+    ruled = {}
+    for name, levels in rules.items():
+        wanted = schema(levels=True, k=5, quasi=tuple(levels))
+        found = at_levels(count(frame, wanted), levels)
+        ruled[name] = model_of(found, wanted, method="levels", **about)
     return {
         "levels": model_of(ladder, coarse, method="flash", **about),
         "mondrian": model_of(cut, fine, method="mondrian", **about),
         "clusters": model_of(clusters, fine, method="refine", on_unseen="nearest", **about),
         "centroids": model_of(cut, fine, method="mdav", released=centroids, **about),
+        **ruled,
     }
 
 

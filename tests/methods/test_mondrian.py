@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.naive import mondrian as naive
 
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.privacy import (
@@ -20,7 +21,6 @@ from shoal.core.schema import Kind
 from shoal.methods.domain import Domain, line_domain, tree_domain
 from shoal.methods.frequency import FrequencyTable, from_codes
 from shoal.methods.mondrian.search import mondrian
-from tests.naive import mondrian as naive
 
 TREE = Hierarchy.from_tree(
     "place", {"*": {"north": ["a", "b"], "south": {"coast": ["c", "d"], "e": None}, "f": None}}
@@ -77,9 +77,7 @@ PROMISES = st.sampled_from(
 def expanded(table: FrequencyTable) -> list[naive.Record]:
     return [
         (tuple(int(c) for c in codes), tuple(int(s) for s in sensitive))
-        for codes, sensitive, count in zip(
-            table.codes, table.sensitive, table.counts, strict=True
-        )
+        for codes, sensitive, count in zip(table.codes, table.sensitive, table.counts, strict=True)
         for _ in range(count)
     ]
 
@@ -117,8 +115,7 @@ def test_fast_mondrian_finds_the_classes_of_the_slow_one(
     released: Counter[tuple[str | None, ...]] = Counter()
     for box, records in boxes.items():
         labels = tuple(
-            domain.label(low, high)
-            for domain, (low, high) in zip(table.domains, box, strict=True)
+            domain.label(low, high) for domain, (low, high) in zip(table.domains, box, strict=True)
         )
         released[labels] += records
     columns = [recoding.labels(j) for j in range(3)]

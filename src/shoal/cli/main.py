@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import sys
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 from typing import Annotated
@@ -29,11 +30,18 @@ app = typer.Typer(
     help="Release data about people safely: every record swims with at least k - 1 others.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (release.anonymize, release.learn, check.verify, check.metrics):
+_COMMANDS: tuple[Callable[..., int], ...] = (
+    release.anonymize,
+    release.learn,
+    check.verify,
+    check.metrics,
+    know.risk,
+    know.infer,
+    recommend.recommend,
+    stats.stats,
+)
+for _command in _COMMANDS:
     app.command()(_command)
-for _command in (know.risk, know.infer, recommend.recommend):
-    app.command()(_command)
-app.command()(stats.stats)
 app.add_typer(stats.budget, name="budget")
 app.add_typer(house.hierarchy, name="hierarchy")
 app.command()(house.methods)
