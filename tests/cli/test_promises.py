@@ -407,7 +407,7 @@ import sys
 from shoal import api
 from shoal.cli.main import main
 from shoal.engines.local import recode, source
-source.KEEP_BYTES, recode.PASS_CELLS, recode.BATCH = 0, 400_000, 50_000
+source.KEEP_BYTES, recode.PASS_CELLS, recode.BATCH = 0, 8_000_000, 50_000
 sys.exit(main(sys.argv[1:]))
 """
 

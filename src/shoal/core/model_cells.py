@@ -86,7 +86,7 @@ def mask_of(rule: Mask, texts: Sequence[str]) -> dict[str, Any]:
 
 def masked_cell(value: str, label: str, mask: dict[str, Any]) -> dict[str, Any]:
     """Return the cell of a masked label that covers `value`."""
-    for lost in range(1, mask["length"]):
+    for lost in range(mask["length"] - 1, 0, -1):  # the one that covers most
         if hide(value, mask, lost) == label:
             return {"mask": label, "lost": lost}
     raise _strange("a mask")

@@ -395,9 +395,12 @@ def run(
                 free[empty] = a
                 empty += 1
                 continue
-        if size - count >= k and empty > 0 and any_left:
+        if size - count >= k and empty > 0 and any_left and (k < 16 or numbers[a, 2] == piece):
+            # Dear where clusters are large: then once a round for each, and only near by.
+            near = min(window, max(2, 128 // k))
             change = emerge(
-                column, flat, log, codes, counts, label, k, piece, begin, end, free[empty - 1],
+                column, flat, log, codes, counts, label, k, piece, max(a - near, 0),
+                min(a + near + 1, clusters), free[empty - 1],
                 state, numbers, links, box, moved, origin,
             )  # fmt: skip
             if change != 0:

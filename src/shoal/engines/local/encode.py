@@ -160,30 +160,28 @@ class _Column:
             grown[: len(self.table)] = self.table
             self.table = grown
         used = np.zeros(most, dtype=np.bool_)
-        used[raw] = True
+        used[raw if nulls is None else raw[~nulls]] = True
         fresh = np.flatnonzero(used & (self.table[:most] < 0))
         if len(fresh):
-            self._learn(series, raw, fresh)
+            self._learn(series.drop_nulls(), fresh)
         codes = np.take(self.table, raw, mode="clip")  # in range, and not checked again
         if nulls is not None:
             codes[nulls] = self._number(None)
         return codes
 
-    def _learn(
-        self, series: pl.Series, raw: NDArray[np.intp], fresh: NDArray[np.int64]
-    ) -> None:
-        """Number the texts that are new; a null among them stands for index 0."""
+    def _learn(self, present: pl.Series, fresh: NDArray[np.int64]) -> None:
+        """Number the texts that are new."""
+        raw = present.to_physical().to_numpy()
         somewhere = np.full(len(self.table), -1, dtype=np.int64)
         for end in (2**16, len(raw)):  # nearly all values stand among the first records
             somewhere[raw[:end]] = np.arange(min(end, len(raw)))
             if (somewhere[fresh] >= 0).all():
                 break
-        distinct = series.gather(somewhere[fresh])
+        distinct = present.gather(somewhere[fresh])
         self.keepers.append(distinct)
         texts = distinct.cast(pl.String).to_list()
         for index, text in zip(fresh.tolist(), texts, strict=True):
-            if text is not None:
-                self.table[index] = self._number(float(text) if self.is_float else text)
+            self.table[index] = self._number(float(text) if self.is_float else text)
 
     def _number(self, value: Any) -> int:
         covers: tuple[Any, ...] = tuple(

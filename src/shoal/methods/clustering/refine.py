@@ -118,7 +118,8 @@ def refine(
     k = least_records(models)
     row, label, count = _start(table, space, k, threads=threads)
     rounds, loose = EFFORTS[effort]
-    rounds = max(1, min(rounds, TURNS.get(effort, rounds * len(row)) // len(row)))
+    turns = len(row) * max(1.0, k / 10)  # a turn costs more where clusters are large
+    rounds = max(1, min(rounds, int(TURNS[effort] / max(turns, 1.0))))
     plan = _Plan(rounds, loose, seed=seed, stop=stop, threads=threads)
     label, done = _improve(table.codes[row], count, label, space=space, k=k, plan=plan)
     clusters = Clusters(row, label, count)
