@@ -216,6 +216,7 @@ class Job:
                 threads=self.options.threads,
                 suppression_limit=self.schema.suppression_limit,
                 utility=self.schema.utility,
+                target=self.schema.target,
                 **self.options.search,
             )
 

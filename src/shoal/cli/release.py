@@ -32,6 +32,9 @@ Aggregate = Annotated[
     str | None, typer.Option(metavar="HOW", help="Of the columns: geometric, arithmetic or max.")
 ]
 Seconds = Annotated[float | None, typer.Option(metavar="S", help="Time that a search may take.")]
+Effort = Annotated[str | None, typer.Option(help="refine: fast, normal or best.")]
+Iterations = Annotated[int | None, typer.Option(metavar="N", help="oka, wfcm: rounds.")]
+Cm = Annotated[bool, typer.Option("--cm", help="kmember: keep equal --target values together.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Say why the chosen levels won.")]
 Target = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column for the measure cm.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="Same seed, same bytes.")]
@@ -67,6 +70,9 @@ def anonymize(
     utility: Utility = None,
     aggregate: Aggregate = None,
     seconds: Seconds = None,
+    effort: Effort = None,
+    iterations: Iterations = None,
+    cm: Cm = False,
     explain: Explain = False,
     target: Target = None,
     suppressed: Annotated[
@@ -155,7 +161,13 @@ def anonymize(
                 suppressed,
                 keep_order,
                 files,
-                {"aggregate": aggregate, "seconds": seconds},
+                {
+                    "aggregate": aggregate,
+                    "seconds": seconds,
+                    "effort": effort,
+                    "iterations": iterations,
+                    "cm": cm or None,
+                },
             ),
         )
     if report is not None:
@@ -201,6 +213,9 @@ def learn(
     utility: Utility = None,
     aggregate: Aggregate = None,
     seconds: Seconds = None,
+    effort: Effort = None,
+    iterations: Iterations = None,
+    cm: Cm = False,
     explain: Explain = False,
     target: Target = None,
     seed: Seed = 0,
@@ -238,7 +253,13 @@ def learn(
                 seed,
                 threads,
                 progress,
-                search={"aggregate": aggregate, "seconds": seconds},
+                search={
+                    "aggregate": aggregate,
+                    "seconds": seconds,
+                    "effort": effort,
+                    "iterations": iterations,
+                    "cm": cm or None,
+                },
             ),
         )
     api.write_model(learned, model, inputs=files)

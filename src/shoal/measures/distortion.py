@@ -19,9 +19,9 @@ def weighted_hierarchical_distance(
     The seed numbers levels the other way round, from the most general (1) to the most
     specific (h), with 1 / (i - 1)^beta for the step from i to i - 1. Its own example (Age one
     step up of three levels: 0.67) comes out only when levels are numbered from the most
-    specific; the literal formula gives 1/3. We follow the example. The prose beside the
-    formula (steps near the root distort more) agrees with the literal numbering; a caller
-    who wants that sets a beta below 0.
+    specific; the literal formula gives 1/3. We follow the example. The remark beside the
+    formula, that steps near the root distort more, fits the literal numbering instead; a
+    beta below 0 makes them weigh more here.
 
     Raises:
         MethodError: the levels are not 0 <= start <= end < levels.

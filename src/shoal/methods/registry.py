@@ -64,6 +64,60 @@ _MONDRIAN_KERNEL = "shoal.kernels.mondrian:run"
 
 _LATTICE = ("utility", "aggregate", "suppression_limit", "threads", "seconds", "memory")
 
+# name, home, kernel, options, summary
+_CLUSTERING: tuple[tuple[str, str, str, tuple[str, ...], str], ...] = (
+    ("bestcut", "bestcut:bestcut", "cut:run", (), "cut where the loss falls most"),
+    (
+        "refine",
+        "refine:refine",
+        "local:run",
+        ("effort", "seconds", "seed", "threads"),
+        "a good start, then local search on the loss itself",
+    ),
+    (
+        "kmember",
+        "kmember:kmember",
+        "member:run",
+        ("cm", "target", "penalty", "seed"),
+        "greedy k-member: grow clusters record by record",
+    ),
+    (
+        "kmember-parallel",
+        "parallel:kmember_parallel",
+        "together:together",
+        ("cm", "target", "penalty", "groups", "seed"),
+        "k-member with all clusters growing at once",
+    ),
+    (
+        "oka",
+        "oka:oka",
+        "oka:run",
+        ("iterations", "size_factor", "seed"),
+        "one-pass k-means, then adjustment",
+    ),
+    (
+        "kaca",
+        "kaca:kaca",
+        "kaca:run",
+        ("weights", "beta"),
+        "merge the smallest class with the nearest",
+    ),
+    (
+        "threshold",
+        "threshold:threshold",
+        "threshold:run",
+        ("diversity", "seed"),
+        "grow clusters up to a threshold of diversity",
+    ),
+    (
+        "wfcm",
+        "wfcm:wfcm",
+        "wfcm:run",
+        ("iterations", "seed"),
+        "weighted feature C-means, then merge",
+    ),
+)
+
 METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
@@ -101,6 +155,17 @@ METHODS: Mapping[str, Method] = {
                 ("best-first", "the same by a lower bound on the loss; says what is proven"),
                 ("datafly", "raise the column with the most values until it holds; greedy"),
             )
+        ],
+        *[
+            Method(
+                name=name,
+                family="clustering",
+                summary=summary,
+                home=f"shoal.methods.clustering.{home}",
+                kernel=f"shoal.kernels.clustering_{kernel}",
+                options=("suppression_limit", *options),
+            )
+            for name, home, kernel, options, summary in _CLUSTERING
         ],
     )
 }

@@ -80,7 +80,8 @@ def _python(document: dict[str, Any], *, micro: bool) -> str:
     lines = _body(_read("../core/model_lines.py"))
     # Annotations stay: MicroPython skips them, and CPython does with the line below.
     future = "" if micro else "from __future__ import annotations\n\nfrom typing import Any\n\n"
-    model = json.dumps(document, ensure_ascii=True, separators=(",", ":"))
+    # As UTF-8: MicroPython's JSON reads an escaped pair of surrogates as two characters.
+    model = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     literal = f"MODEL = json.loads({_quoted(model)})"
     return (
         f"{head}\n{future}import json\n\n{runtime}\n\n{lines}\n\n"
@@ -89,7 +90,7 @@ def _python(document: dict[str, Any], *, micro: bool) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a raw Python literal of a JSON text, which is ASCII and holds no line break."""
+    """Return a Python literal of a JSON text, which holds no control character."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
