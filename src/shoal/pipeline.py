@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -199,7 +200,7 @@ class Job:
         """Run the method; kernels are loaded, or compiled, before its clock starts."""
         method = registry.find(self.options.method)
         table = self.counted.table
-        if "suppression_limit" not in method.options:  # a method that suppresses may still succeed
+        if method.family != "lattice":  # finer classes may hold where all records together do not
             self._check_whole(table)
         if method.must_compile():
             self.options.progress("compile")
@@ -209,7 +210,7 @@ class Job:
         self.seconds["compile"] = time.perf_counter() - wall
         self.cpu["compile"] = time.process_time() - cpu
         with self.clock("learn"):
-            return method.run(
+            recoding = method.run(
                 table,
                 self.models,
                 seed=self.options.seed,
@@ -218,6 +219,20 @@ class Job:
                 utility=self.schema.utility,
                 target=self.schema.target,
                 **self.options.search,
+            )
+        self._check_limit(recoding)
+        return recoding
+
+    def _check_limit(self, recoding: Recoding) -> None:
+        """Refuse a recoding that suppresses more records than were allowed."""
+        records, limit = recoding.table.records, self.schema.suppression_limit
+        if recoding.suppressed > math.floor(limit * records + 1e-9):
+            least = math.ceil(recoding.suppressed / records * 1e6) / 1e6
+            raise NoSolutionError(
+                problem=(
+                    f"{recoding.suppressed} of {records} records would have to be suppressed, more "
+                    f"than the limit allows; ask for less, or allow --suppression-limit {least:g}"
+                )
             )
 
     def _check_whole(self, table: FrequencyTable) -> None:

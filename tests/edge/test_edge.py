@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.golden.generate import models, table
 
 from shoal import edge
 from shoal.core.errors import ModelFormatError
 from shoal.core.model_runtime import Encoder
-from tests.golden.generate import models, table
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 SOURCE = Path(__file__).resolve().parents[2] / "src"

@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.golden.generate import lines, table
 
 from shoal import edge
 from shoal.core.errors import InputError
 from shoal.edge.stream import MOST_LINE, encode_stream
-from tests.golden.generate import lines, table
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 SOURCE = Path(__file__).resolve().parents[2] / "src"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.golden.generate import encoded, lines, models
 
 from shoal import edge
 from shoal.core.model import RecodingModel
@@ -17,7 +18,6 @@ from shoal.core.model_lines import plain, scan
 from shoal.core.model_runtime import Rejected
 from shoal.edge.export import export
 from shoal.engines.local.encode import encode_table
-from tests.golden.generate import encoded, lines, models
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -145,8 +145,10 @@ class RecodingModel:
         document = parse_model(read_model_text(str(path)))
         model = cls.from_document(document)
         told = document.get("fingerprint")
-        if told is not None and document.get("version") == VERSION and told != fingerprint_of(
-            document
+        if (
+            told is not None
+            and document.get("version") == VERSION
+            and told != fingerprint_of(document)
         ):
             raise ModelFormatError(problem="its fingerprint does not fit it; it was changed")
         return model

@@ -44,9 +44,9 @@ def interval_cell(label: str) -> dict[str, Any]:
     if not found:
         raise _strange("an interval")
     if found[1][0] == "<":
-        cell = {"low": None, "high": found[2], "label": label}  # type: ignore[dict-item]
+        cell = {"low": None, "high": found[2], "label": label}
         return cell if found[1] == "<=" else {**cell, "open": "high"}
-    cell = {"low": found[2], "high": None, "label": label}  # type: ignore[dict-item]
+    cell = {"low": found[2], "high": None, "label": label}
     return cell if found[1] == ">=" else {**cell, "open": "low"}
 
 

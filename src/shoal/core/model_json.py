@@ -232,9 +232,7 @@ def _mask_length(mask: object, name: str) -> int:
     raise _refuse(f"column {name!r}: its mask is damaged")
 
 
-def _is_cell(
-    cell: object, scale: str, *, nodes: int, places: set[str], length: int
-) -> bool:
+def _is_cell(cell: object, scale: str, *, nodes: int, places: set[str], length: int) -> bool:
     if not isinstance(cell, Mapping) or any(key not in _CELL_KEYS for key in cell):
         return False
     keys = set(cell) - {"label"}

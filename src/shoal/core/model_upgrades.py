@@ -26,7 +26,7 @@ def _from_1(document: dict[str, Any]) -> dict[str, Any]:
     return {
         **document,
         "version": 2,
-        "schema": {"others": "fault", **(schema or {}), "columns": whole},  # type: ignore[dict-item]
+        "schema": {"others": "fault", **(schema or {}), "columns": whole},
         "on_unseen": "suppress",
         "released": [name for name, role in roles.items() if role != "identifying"],
         "removed": [name for name, role in roles.items() if role == "identifying"],

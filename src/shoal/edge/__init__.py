@@ -27,7 +27,6 @@ from shoal.core.model_json import checked, fingerprint_of, parse_model, read_mod
 from shoal.core.model_runtime import Encoder, Rejected
 from shoal.edge.fast import FastEncoder
 
-
 _HOMES = {
     "EncodeReport": "shoal.edge.stream",
     "encode_safe": "shoal.edge.batch",
@@ -53,8 +52,10 @@ def document_of(model: Any) -> dict[str, Any]:
     found = parse_model(read_model_text(str(model)))
     document = checked(found)
     told = found.get("fingerprint")
-    if told is not None and found["version"] == document["version"] and told != fingerprint_of(
-        found
+    if (
+        told is not None
+        and found["version"] == document["version"]
+        and told != fingerprint_of(found)
     ):
         raise ModelFormatError(problem="its fingerprint does not fit it; it was changed")
     return document

@@ -186,7 +186,7 @@ def _cost(
     if "any" in cell:
         return 1.0
     if "node" in cell:
-        return heights[cell["node"]] / max(heights[-1], 1)
+        return float(heights[cell["node"]] / max(heights[-1], 1))
     if "mask" in cell:
         return 0.5
     if "low" not in cell:

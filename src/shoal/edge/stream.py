@@ -82,8 +82,9 @@ def encode_stream(
     if form is None:
         form = "jsonl" if first[1].lstrip()[:1] == b"{" else "csv"
     if form == "csv":
-        worker: _Json | _Csv = _Csv(encoder, first[1], separator)
-        out.write(worker.header)
+        table = _Csv(encoder, first[1], separator)
+        out.write(table.header)
+        worker: _Json | _Csv = table
     else:
         worker = _Json(encoder)
         lines = _again(first, lines)

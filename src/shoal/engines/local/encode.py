@@ -349,9 +349,7 @@ class EncodeJob:
             row = np.where(row < 0, len(self.labels), row).astype(np.uint32)
             recoded = texts[row] if len(row) else texts.head(0)
             filled = recoded[pl.Series(local, dtype=pl.UInt32)] if len(local) else texts.head(0)
-            columns = [
-                filled[name] if name in names else batch[name] for name in self.columns
-            ]
+            columns = [filled[name] if name in names else batch[name] for name in self.columns]
             self.report.released += len(local)
             yield Part(pl.DataFrame(columns), None)
 
@@ -437,7 +435,9 @@ def _released(source: Source, schema: Schema) -> tuple[str, ...]:
     strange = [name for name in source.columns if name not in known]
     if strange and schema.others is Others.FAULT:
         named = ", ".join(map(repr, strange))
-        problems.append(f"{len(strange)} columns have no role in the model: {named}; leave them out")
+        problems.append(
+            f"{len(strange)} columns have no role in the model: {named}; leave them out"
+        )
     if problems:
         raise InputError(where=source.where, problem="; ".join(problems))
     keep = schema.others is Others.KEEP

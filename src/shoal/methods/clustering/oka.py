@@ -81,7 +81,7 @@ def places_of(table: FrequencyTable, space: Space) -> NDArray[np.int64]:
         if facts[BRANCHES]:
             continue
         start = facts[START]
-        first = 1 if facts[MISSING] else 0
+        first = 1 if facts[MISSING] and facts[SIZE] > 1 else 0
         positions = space.flat[start : start + facts[SIZE]]
         if facts[KIND] == TABLE:  # the loss of a run that begins at the first value
             positions = space.flat[start + first * facts[SIZE] :][: facts[SIZE]]

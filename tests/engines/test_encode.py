@@ -1,0 +1,248 @@
+"""Columnar encoding: the same as record by record, in bulk, and safe."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.golden.generate import lines, table
+
+from shoal import edge
+from shoal.core.errors import InputError, NoSolutionError, OutputError
+from shoal.core.model import ModelColumn, RecodingModel
+from shoal.core.schema import Schema
+from shoal.engines.local import encode as engine
+from shoal.engines.local import source
+from shoal.engines.local.encode import encode_lines, encode_safe, encode_table
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+NAMES = ["mondrian", "clusters", "levels", "rules", "masks", "centroids"]
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+
+
+def golden(name):
+    return RecodingModel.load(GOLDEN / f"{name}.model.json")
+
+
+def strange_people(records=2000, seed=3):
+    rows = [json.loads(line) for line in lines(records=records, seed=seed)]
+    return pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("on_unseen", ["suppress", "nearest"])
+def test_a_table_is_encoded_as_its_records_are(name, on_unseen):
+    frame = strange_people()
+    encoder = edge.load(golden(name), on_unseen=on_unseen)
+    found = encode_table(frame, golden(name), on_unseen=on_unseen)
+    wanted = [encoder.encode(row) for row in frame.to_dicts()]
+    assert found.table.to_dicts() == wanted
+    assert "name" not in found.table.columns
+    assert found.report.records == found.report.released == frame.height
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_small_batches_and_small_tables_of_keys_change_nothing(name, monkeypatch, tmp_path):
+    frame = strange_people()
+    whole = encode_table(frame, golden(name), on_unseen="nearest").table
+    frame.write_csv(tmp_path / "t.csv")
+    monkeypatch.setattr(source, "KEEP_BYTES", 0)
+    monkeypatch.setattr(engine, "BATCH", 123)
+    monkeypatch.setattr(engine, "_ROOM", 8)
+    pieces = encode_table(tmp_path / "t.csv", golden(name), on_unseen="nearest").table
+    texts = pl.all().cast(pl.String)
+    assert pieces.select(texts).equals(whole.select(texts).select(pieces.columns))
+    safe = encode_safe(tmp_path / "t.csv", golden(name), out=tmp_path / "o.csv")
+    assert safe.verification.holds
+    assert pl.read_csv(tmp_path / "o.csv", infer_schema=False).height == safe.report.released
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("suppressed", ["star", "remove"])
+def test_encode_safe_is_the_same_on_a_device(name, suppressed):
+    for size in (5, 60, 700):
+        frame = strange_people(size, seed=size)
+        try:
+            found = encode_safe(frame, golden(name), suppressed=suppressed)
+        except NoSolutionError:
+            continue
+        rows, report = edge.encode_safe(frame.to_dicts(), golden(name), suppressed=suppressed)
+        assert found.table.to_dicts() == rows
+        assert found.report.to_document() == report.to_document()
+        assert found.verification.holds
+        assert edge.verify(rows, golden(name)).holds
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "jsonl", "arrow"])
+def test_every_kind_of_file(ending, tmp_path):
+    frame = strange_people(300)
+    inputs = tmp_path / f"in.{ending if ending != 'csv.gz' else 'csv'}"
+    writers = {
+        "parquet": frame.write_parquet, "jsonl": frame.write_ndjson, "arrow": frame.write_ipc,
+    }  # fmt: skip
+    writers.get(ending, frame.write_csv)(inputs)
+    out = tmp_path / f"out.{ending}"
+    found = encode_table(inputs, golden("mondrian"), out=out)
+    assert found.table is None
+    assert found.report.released == 300
+    again = source.open_source(out)
+    whole = encode_table(frame, golden("mondrian")).table
+    read = again.collect(again.scan(again.columns))
+    assert read["age"].cast(pl.String).to_list() == whole["age"].cast(pl.String).to_list()
+
+
+def numbers_model():
+    schema = Schema.from_document(
+        {
+            "columns": {"x": {"role": "quasi", "kind": "numeric"}},
+            "privacy": [{"model": "k-anonymity", "k": 1}],
+        }
+    )
+    cells = (
+        {"low": "0", "high": "0.5"},
+        {"low": "1", "high": "9007199254740993"},
+        {"missing": True},
+    )
+    column = ModelColumn(name="x", scale="number", root="*", cells=cells)
+    return RecodingModel(
+        method="mondrian", schema=schema, records=3, suppressed=0, columns=(column,),
+        regions=((0,), (1,), (2,)), counts=(1, 1, 1), utility={},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("series", "wanted"),
+    [
+        (pl.Series([0.0, -0.0, 0.5, 0.75, 1e300, float("nan"), None]),
+         ["[0, 0.5]", "[0, 0.5]", "[0, 0.5]", "*", "*", None, None]),
+        (pl.Series([0, 1, 9007199254740993, 9007199254740994, None]),
+         ["[0, 0.5]", "[1, 9007199254740993]", "[1, 9007199254740993]", "*", None]),
+        (pl.Series(["1e0", " 1 ", "", "x"]),
+         ["[1, 9007199254740993]", "[1, 9007199254740993]", None, "*"]),
+        (pl.Series([True, False]), ["*", "*"]),
+    ],
+)  # fmt: skip
+def test_numbers_of_every_type(series, wanted):
+    found = encode_table(pl.DataFrame({"x": series}), numbers_model())
+    assert found.table["x"].cast(pl.String).to_list() == wanted
+    encoder = edge.load(numbers_model())
+    assert [encoder.encode({"x": x})["x"] for x in series.to_list()] == wanted
+
+
+def test_records_that_no_class_covers_can_be_refused():
+    with pytest.raises(InputError, match="records are covered by no class"):
+        encode_table(strange_people(), golden("mondrian"), on_unseen="error")
+    with pytest.raises(InputError, match="records are covered by no class"):
+        encode_safe(strange_people(), golden("mondrian"), on_unseen="error")
+
+
+def test_columns_that_do_not_fit_are_refused(tmp_path):
+    frame = strange_people(20)
+    with pytest.raises(InputError, match="has no column 'age'"):
+        encode_table(frame.drop("age"), golden("mondrian"))
+    with pytest.raises(InputError, match="List"):
+        encode_table(frame.with_columns(age=pl.lit([1, 2])), golden("mondrian"))
+    with pytest.raises(InputError, match="1 columns have no role"):
+        encode_table(pl.DataFrame({"x": [1], "y": [2]}), numbers_model())
+    frame.write_csv(tmp_path / "t.csv")
+    with pytest.raises(OutputError, match="also an input"):
+        encode_table(tmp_path / "t.csv", golden("mondrian"), out=tmp_path / "t.csv")
+
+
+def test_a_table_without_records(tmp_path):
+    empty = strange_people(20).head(0)
+    found = encode_table(empty, golden("mondrian"))
+    assert found.table.height == 0
+    with pytest.raises(NoSolutionError):
+        encode_safe(empty, golden("mondrian"))
+
+
+def test_a_batch_where_nothing_is_safe_is_no_release(tmp_path):
+    out = tmp_path / "o.csv"
+    with pytest.raises(NoSolutionError, match="every record"):
+        encode_safe(strange_people(2), golden("mondrian"), out=out)
+    assert not out.exists()
+
+
+def test_lines_of_a_file_with_broken_ones(tmp_path):
+    good = lines(records=50)
+    (tmp_path / "in.jsonl").write_text("\n".join(["{", *good, "}"]) + "\n", encoding="utf-8")
+    report = encode_lines(
+        tmp_path / "in.jsonl", golden("mondrian"), out=tmp_path / "out.jsonl",
+        rejects=tmp_path / "bad.jsonl",
+    )  # fmt: skip
+    assert (report.records, report.released, report.rejected) == (52, 50, 2)
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 50
+    assert len((tmp_path / "bad.jsonl").read_text().splitlines()) == 2
+
+
+SLOW = """
+import sys, time
+from shoal.core.model import RecodingModel
+from shoal.engines.local import encode, source
+source.KEEP_BYTES, encode.BATCH = 0, 100
+wait = encode.EncodeJob._texts
+def slowly(self):
+    print("going", flush=True)
+    time.sleep(0.3)
+    return wait(self)
+encode.EncodeJob._texts = slowly
+encode.encode_table(sys.argv[1], RecodingModel.load(sys.argv[2]), out=sys.argv[3])
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
+def test_a_killed_encode_leaves_no_half_file(tmp_path, how):
+    strange_people(5000).write_csv(tmp_path / "t.csv")
+    out = tmp_path / "o.csv"
+    out.write_text("the old release\n")
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, str(tmp_path / "t.csv"),
+         str(GOLDEN / "mondrian.model.json"), str(out)],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        env={"PYTHONPATH": str(SOURCE), "PATH": ""},
+    )  # fmt: skip
+    process.stdout.readline()
+    time.sleep(0.4)
+    process.send_signal(how)
+    process.wait(30)
+    process.stdout.close()
+    assert process.returncode != 0
+    assert out.read_text() == "the old release\n"
+
+
+def test_caller_and_order_are_left_alone():
+    frame = strange_people(200)
+    before = frame.clone()
+    found = encode_table(frame, golden("levels")).table
+    assert frame.equals(before)
+    assert found["note"].to_list() == frame["note"].to_list()
+    shuffled = list(range(200))
+    random.Random(1).shuffle(shuffled)
+    again = encode_table(frame[shuffled], golden("levels")).table
+    texts = pl.all().cast(pl.String)
+    assert again.select(texts).equals(found[shuffled].select(texts))
+
+
+def test_distinct_rows_with_and_without_a_sort(monkeypatch):
+    chance = np.random.default_rng(1)
+    codes = [chance.integers(0, size, 5000).astype(np.int32) for size in (3, 1, 50, 7, 900)]
+    sizes = [3, 1, 50, 7, 900]
+    rows = np.stack(codes, axis=1)
+    for room in (2, 100, 2**22):
+        monkeypatch.setattr(engine, "_ROOM", room)
+        present, local = engine._distinct(codes, sizes)
+        assert (present[local] == rows).all()
+        assert len(np.unique(present, axis=0)) == len(present) == len(np.unique(rows, axis=0))
+
+
+def test_the_sample_table_has_what_the_tests_need():
+    assert table().height == 400
