@@ -34,13 +34,14 @@ def count(table: Any, schema: Schema) -> FrequencyTable:
 
 
 def perturbed(frame: pl.DataFrame, records: int, *, share: float, seed: int = 1) -> pl.DataFrame:
-    """Draw records with replacement and redraw a share of the cells from their column."""
+    """Draw records with replacement; redraw a share of the cells from the values that occur."""
     rng = np.random.default_rng(seed)
     drawn = frame[rng.integers(0, frame.height, records)]
     columns = []
     for name in drawn.columns:
         redrawn = rng.random(records) < share
-        other = frame[name][rng.integers(0, frame.height, records)]
+        values = frame[name].unique().sort()
+        other = values[rng.integers(0, values.len(), records)]
         columns.append(pl.select(pl.when(pl.Series(redrawn)).then(other).otherwise(drawn[name])
                                  .alias(name)).to_series())  # fmt: skip
     return pl.DataFrame(columns)
@@ -60,7 +61,7 @@ def rows() -> list[dict[str, Any]]:
     for k in (2, 5, 10, 25, 50):
         cpu = cpu_seconds(lambda k=k: mondrian(small, [KAnonymity(k)]))  # type: ignore[misc]
         note(f"learn, Adult, 30,162 records, k={k}", cpu)
-    large = count(perturbed(frame, 3_000_000, share=0.6), schema)
+    large = count(perturbed(frame, 3_000_000, share=0.2), schema)
     cpu = cpu_seconds(lambda: mondrian(large, [KAnonymity(10)]), runs=3)
     note(f"learn, 3,000,000 records, {large.rows:,} distinct tuples, k=10", cpu)
     with tempfile.TemporaryDirectory() as folder:

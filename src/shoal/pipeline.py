@@ -206,7 +206,7 @@ class Job:
             self.options.progress("compile")
         wall, cpu = time.perf_counter(), time.process_time()
         with suppress(NoSolutionError):  # two records need not meet anything
-            method.run(_first_rows(table), self.models, **self.options.search)
+            method.run(_first_rows(table, self.models), self.models, **self.options.search)
         self.seconds["compile"] = time.perf_counter() - wall
         self.cpu["compile"] = time.process_time() - cpu
         with self.clock("learn"):
@@ -363,13 +363,18 @@ def _check_values(schema: Schema, table: FrequencyTable) -> None:
         raise SchemaError(where="schema", faults=faults)
 
 
-def _first_rows(table: FrequencyTable) -> FrequencyTable:
-    """Return a tiny piece of the table: enough to load or compile the kernels."""
+def _first_rows(table: FrequencyTable, models: Sequence[PrivacyModel]) -> FrequencyTable:
+    """Return a tiny table: enough to load or compile the kernels of a search.
+
+    Its rows have records enough for k, so that nothing has to be repaired: kernels that
+    mend what a search could not reach are compiled only where they are needed.
+    """
     most = min(table.rows, 2)
+    enough = 2 * max((getattr(model, "k", 1) for model in models), default=1) + 1
     return FrequencyTable(
         domains=table.domains,
         codes=np.ascontiguousarray(table.codes[:most]),
-        counts=table.counts[:most],
+        counts=np.full(most, enough, dtype=np.int64),
         sensitive_domains=table.sensitive_domains,
         sensitive=np.ascontiguousarray(table.sensitive[:most]),
     )

@@ -14,7 +14,8 @@ from tests.golden.generate import at_levels, count, models, schema, table
 
 from shoal.core.model import RecodingModel
 from shoal.core.model_cells import date_cell, interval_cell
-from shoal.core.model_runtime import Encoder, date_key
+from shoal.core.model_keys import date_key
+from shoal.core.model_runtime import Encoder
 from shoal.core.privacy import KAnonymity, LDiversity
 from shoal.core.schema import Schema
 from shoal.engines.local.frequencies import frequencies

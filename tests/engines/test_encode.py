@@ -20,7 +20,7 @@ from shoal.core.errors import InputError, NoSolutionError, OutputError
 from shoal.core.model import ModelColumn, RecodingModel
 from shoal.core.schema import Schema
 from shoal.engines.local import encode as engine
-from shoal.engines.local import source
+from shoal.engines.local import encode_keys, source
 from shoal.engines.local.encode import encode_lines, encode_safe, encode_table
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
@@ -56,7 +56,7 @@ def test_small_batches_and_small_tables_of_keys_change_nothing(name, monkeypatch
     frame.write_csv(tmp_path / "t.csv")
     monkeypatch.setattr(source, "KEEP_BYTES", 0)
     monkeypatch.setattr(engine, "BATCH", 123)
-    monkeypatch.setattr(engine, "_ROOM", 8)
+    monkeypatch.setattr(encode_keys, "_ROOM", 8)
     pieces = encode_table(tmp_path / "t.csv", golden(name), on_unseen="nearest").table
     texts = pl.all().cast(pl.String)
     assert pieces.select(texts).equals(whole.select(texts).select(pieces.columns))
@@ -238,8 +238,8 @@ def test_distinct_rows_with_and_without_a_sort(monkeypatch):
     sizes = [3, 1, 50, 7, 900]
     rows = np.stack(codes, axis=1)
     for room in (2, 100, 2**22):
-        monkeypatch.setattr(engine, "_ROOM", room)
-        present, local = engine._distinct(codes, sizes)
+        monkeypatch.setattr(encode_keys, "_ROOM", room)
+        present, local = encode_keys.distinct_rows(codes, sizes)
         assert (present[local] == rows).all()
         assert len(np.unique(present, axis=0)) == len(present) == len(np.unique(rows, axis=0))
 

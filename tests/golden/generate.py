@@ -159,19 +159,22 @@ def models() -> dict[str, RecodingModel]:
 
 
 ODD = [
-    '{"age": -0, "born": "1970-01-01", "grade": "low", "place": "Malmö", "job": "nurse", "zip": 99}',
+    '{"age": -0, "born": "1970-01-01", "grade": "low", "place": "Malmö", "job": "nurse", '
+    '"zip": 99}',
     '{"age": -0.0, "born": "2000-02-29T23:59:59.999999Z", "grade": " high ", "place": "Norden", '
     '"job": "B\\u00e4cker", "zip": "213", "note": 1.50}',
-    '{"age":"1e2","born":"2000-02-30","grade":"?","place":null,"job":"","zip":"75275","note":[1,{"a":"b"}]}',
-    '{"age":17.999999999999999999999,"born":null,"grade":"top","place":"Αθήνα","job":"cook \\ud83d\\udc69'
-    '\\u200d\\ud83c\\udf73","zip":"10115","note":12345678901234567890}',
+    '{"age":"1e2","born":"2000-02-30","grade":"?","place":null,"job":"",'
+    '"zip":"75275","note":[1,{"a":"b"}]}',
+    '{"age":17.999999999999999999999,"born":null,"grade":"top","place":"Αθήνα",'
+    '"job":"cook \\ud83d\\udc69\\u200d\\ud83c\\udf73","zip":"10115","note":12345678901234567890}',
     '{"age":12345678901234567891,"born":"1999-02-28 00:00","grade":"middle","place":"東京","job":'
     '"nurse","zip":"75201","name":"nobody","extra":true}',
     '{"age":1E400,"born":"1970-01-01","grade":"low","place":"Malmö","job":"nurse","zip":"75275"}',
     '{"age":"٣","born":"1970-1-1","grade":"none","place":"Atlantis","job":"pilot","zip":"752755"}',
     '{"age":18,"born":"1969-12-31T24:00","grade":"low","place":"Süden","job":"a \\"quoted\\" job",'
     '"zip":"7527","note":"\\u0001 \\/ \\t"}',
-    '{"age":0.1,"born":"2024-03-17 10:20:30","grade":"low","place":"大阪","job":"back\\\\slash","zip":"99"}',
+    '{"age":0.1,"born":"2024-03-17 10:20:30","grade":"low","place":"大阪","job":'
+    '"back\\\\slash","zip":"99"}',
     '{"age":0.1000000000000000055511151231257827,"born":"2024-03-17T10:20:30+01:00","grade":"low",'
     '"place":" 大阪 ","job":"nurse","zip":"99","note":null}',
     '{"age":true,"born":"1970-01-01","grade":"low","place":"Malmö","job":"nurse","zip":"99"}',

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shoal.core.errors import ModelFormatError
-from shoal.core.model_runtime import date_key, number_key
+from shoal.core.model_keys import date_key, number_key
 from shoal.core.model_upgrades import UPGRADES
 
 FORMAT = "shoal-model"

@@ -13,7 +13,8 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.model_runtime import BLOCK, Encoder, number_key
+from shoal.core.model_keys import number_key
+from shoal.core.model_runtime import BLOCK, Encoder
 from shoal.core.privacy import (
     ClassSummary,
     KAnonymity,

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.core.model_runtime import DEEP, DIGITS, SPACE, Encoder, Rejected
+from shoal.core.model_keys import DIGITS, SPACE
+from shoal.core.model_runtime import DEEP, Encoder, Rejected
 
 ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 QUOTED = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}

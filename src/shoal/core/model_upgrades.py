@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from shoal.core.errors import ModelFormatError
-from shoal.core.model_runtime import date_key, number_key
+from shoal.core.model_keys import date_key, number_key
 
 
 def _from_1(document: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from typing import Any
 
 from shoal.core.model import RecodingModel
 from shoal.core.model_judge import Home, Judge, settle
-from shoal.core.model_runtime import Encoder, Rejected, date_key, number_key
+from shoal.core.model_keys import date_key, number_key
+from shoal.core.model_runtime import Encoder, Rejected
 from shoal.core.report import ModelResult, Verification
 from shoal.edge import document_of
 from shoal.edge.fast import FastEncoder

@@ -76,15 +76,15 @@ def _python(document: dict[str, Any], *, micro: bool) -> str:
         call="Encoder(MODEL).encode({…})",
         run=f"{'micropython' if micro else 'python3'} FILE < records > released",
     )
-    runtime = _body(_read("../core/model_runtime.py"))
-    lines = _body(_read("../core/model_lines.py"))
+    names = ("model_keys", "model_runtime", "model_lines")
+    runtime = "\n\n\n".join(_body(_read(f"../core/{name}.py")) for name in names)
     # Annotations stay: MicroPython skips them, and CPython does with the line below.
     future = "" if micro else "from __future__ import annotations\n\nfrom typing import Any\n\n"
     # As UTF-8: MicroPython's JSON reads an escaped pair of surrogates as two characters.
     model = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     literal = f"MODEL = json.loads({_quoted(model)})"
     return (
-        f"{head}\n{future}import json\n\n{runtime}\n\n{lines}\n\n"
+        f"{head}\n{future}import json\n\n{runtime}\n\n\n"
         f"{literal}\n{_read('export/footer_python.txt')}"
     )
 

@@ -198,7 +198,8 @@ def _concluded(found: DriftReport, limits: Limits) -> DriftReport:
     unseen, lost = found.unseen / found.records, found.suppressed / found.records
     if unseen > found.expected + limits.unseen:
         why.append(
-            f"{unseen:.1%} of the records are covered by no class ({found.expected:.1%} at learning)"
+            f"{unseen:.1%} of the records are covered by no class "
+            f"({found.expected:.1%} at learning)"
         )
     if lost > found.expected + limits.suppressed:
         why.append(

@@ -26,15 +26,14 @@ from shoal.core.report import Verification
 from shoal.core.schema import Others, Role, Schema
 from shoal.edge.fast import FastEncoder
 from shoal.edge.stream import EncodeReport, encode_stream
+from shoal.engines.local.encode_keys import Column, distinct_rows
 from shoal.engines.local.recode import Part
 from shoal.engines.local.source import Source, format_of, open_source
 from shoal.engines.local.verify import verify_source
 from shoal.engines.local.write import all_or_nothing, write_parts
 
 BATCH = 1_000_000
-_ROOM = 2**22  # keys that are numbered through a table instead of a sort
 _THREADS = 2
-_NEW = np.int32(-1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,67 +135,6 @@ def encode_lines(
 
 
 @dataclass
-class _Column:
-    """One quasi-identifier: from physical indices of texts to numbers of what covers them."""
-
-    place: int
-    encoder: Encoder
-    is_float: bool = False
-    table: NDArray[np.int32] = field(default_factory=lambda: np.full(1, _NEW, dtype=np.int32))
-    numbers: dict[Any, int] = field(default_factory=dict)
-    values: list[Any] = field(default_factory=list)  # a text that stands for each number
-    # Polars forgets which text an index stands for once no column uses it.
-    keepers: list[pl.Series] = field(default_factory=list)
-
-    def codes(self, series: pl.Series) -> NDArray[np.int32]:
-        """Return, for each record, the number of the set of classes that cover its value."""
-        physical = series.to_physical()
-        nulls = physical.is_null().to_numpy() if physical.null_count() else None
-        plain = physical if nulls is None else physical.fill_null(0)
-        raw = plain.to_numpy().astype(np.intp)  # once: each look-up by uint32 would convert it
-        most = int(raw.max()) + 1 if len(raw) else 1
-        if most > len(self.table):
-            grown = np.full(most, _NEW, dtype=np.int32)
-            grown[: len(self.table)] = self.table
-            self.table = grown
-        used = np.zeros(most, dtype=np.bool_)
-        used[raw if nulls is None else raw[~nulls]] = True
-        fresh = np.flatnonzero(used & (self.table[:most] < 0))
-        if len(fresh):
-            self._learn(series.drop_nulls(), fresh)
-        codes = np.take(self.table, raw, mode="clip")  # in range, and not checked again
-        if nulls is not None:
-            codes[nulls] = self._number(None)
-        return codes
-
-    def _learn(self, present: pl.Series, fresh: NDArray[np.int64]) -> None:
-        """Number the texts that are new."""
-        raw = present.to_physical().to_numpy()
-        somewhere = np.full(len(self.table), -1, dtype=np.int64)
-        for end in (2**16, len(raw)):  # nearly all values stand among the first records
-            somewhere[raw[:end]] = np.arange(min(end, len(raw)))
-            if (somewhere[fresh] >= 0).all():
-                break
-        distinct = present.gather(somewhere[fresh])
-        self.keepers.append(distinct)
-        texts = distinct.cast(pl.String).to_list()
-        for index, text in zip(fresh.tolist(), texts, strict=True):
-            self.table[index] = self._number(float(text) if self.is_float else text)
-
-    def _number(self, value: Any) -> int:
-        covers: tuple[Any, ...] = tuple(
-            block[self.place].cover(value) for block in self.encoder.blocks
-        )
-        if self.encoder.on_unseen == "nearest" and isinstance(value, str):
-            # How far a cell is widened depends on where the value stands in its tree.
-            covers = (*covers, self.encoder.first[self.place].node(value))
-        number = self.numbers.setdefault(covers, len(self.numbers))
-        if number == len(self.values):
-            self.values.append(value)
-        return number
-
-
-@dataclass
 class EncodeJob:
     """One table on its way through a model; `drift` only counts with it."""
 
@@ -205,7 +143,7 @@ class EncodeJob:
     model: RecodingModel
     encoder: Encoder
     columns: tuple[str, ...]  # released, in the table's own order
-    coded: list[_Column]
+    coded: list[Column]
     report: EncodeReport = field(default_factory=EncodeReport)
     numbers: dict[tuple[int, ...], int] = field(default_factory=dict)  # of distinct tuples
     rows: list[int] = field(default_factory=list)  # of each tuple: its row of labels, or -1
@@ -213,6 +151,7 @@ class EncodeJob:
     labels: dict[Home, int] = field(default_factory=dict)
     settled: dict[tuple[int, ...], Home | None] | None = None
     starred: bool = True
+    held: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None
 
     @classmethod
     def open(
@@ -223,29 +162,27 @@ class EncodeJob:
         suppressed: str,
         separator: str | None,
     ) -> EncodeJob:
+        """Check a table against a model; nothing is encoded yet."""
         source = open_source(table, separator=separator)
         encoder = FastEncoder(model.to_document(), on_unseen, suppressed)
         columns = _released(source, model.schema)
         quasi = encoder.names
-        lazy = source.scan(columns, coded=[*quasi, *model.schema.sensitive])
+        # A CSV file is dictionary-coded while it is read; other columns are when they are used.
+        is_csv = source.shape is not None
+        lazy = source.scan(columns, coded=[*quasi, *model.schema.sensitive] if is_csv else ())
         types = lazy.collect_schema()
         for name in quasi:
             if types[name].is_nested() or types[name] in (pl.Object, pl.Binary):
                 kind = types[name].base_type()
                 where = f"column {name!r}"
                 raise InputError(where=where, problem=f"holds {kind} values, not plain ones")
-        texts = [n for n in quasi if not isinstance(types[n], (pl.Categorical, pl.Enum))]
-        lazy = lazy.with_columns(
-            pl.col(name).cast(pl.String).cast(pl.Categorical) for name in texts
-        )
         if source.fits_memory():
             lazy = source.collect(lazy).lazy()
-        coded = [
-            _Column(j, encoder, is_float=types[name].is_float()) for j, name in enumerate(quasi)
-        ]
+        coded = [Column(j, encoder) for j in range(len(quasi))]
         return cls(source, lazy, model, encoder, columns, coded, starred=suppressed == "star")
 
     def batches(self) -> Iterator[pl.DataFrame]:
+        """Yield the table in pieces that fit memory, in its own order."""
         if self.source.fits_memory():
             yield self.source.collect(self.lazy)
             return
@@ -259,14 +196,18 @@ class EncodeJob:
     def _tuples(self, batch: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the numbers of the batch's distinct tuples, and which one each record has."""
         names = self.encoder.names
+        if self.held is not None:
+            return self.held
         with ThreadPoolExecutor(_THREADS) as pool:
             work = [pool.submit(c.codes, batch[n]) for c, n in zip(self.coded, names, strict=True)]
             codes = [done.result() for done in work]
         sizes = [max(len(column.values), 1) for column in self.coded]
-        present, local = _distinct(codes, sizes)
+        present, local = distinct_rows(codes, sizes)
         found = np.empty(len(present), dtype=np.int64)
         for at, key in enumerate(map(tuple, present.tolist())):
             found[at] = self.numbers.setdefault(key, len(self.numbers))
+        if self.source.fits_memory():  # one batch, and encode-safe looks at it twice
+            self.held = found, local
         return found, local
 
     def _decide(self) -> None:
@@ -446,52 +387,3 @@ def _released(source: Source, schema: Schema) -> tuple[str, ...]:
         for name in source.columns
         if (known[name] is not Role.IDENTIFYING if name in known else keep)
     )
-
-
-def _distinct(
-    codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the distinct rows of coded columns, and the number of each record's row.
-
-    Codes are packed into one key; whenever the keys would leave a small table, those in
-    use are numbered anew. No sort as long as the distinct rows fit the table.
-    """
-    records = len(codes[0])
-    present = np.zeros((1, 0), dtype=np.int32)
-    key: NDArray[Any] = np.zeros(records, dtype=np.int32)
-    held: list[tuple[int, int]] = []  # columns packed since the last numbering
-    room = 1
-    for j, size in enumerate(sizes):
-        if held and room * size > _ROOM:
-            present, key = _renumber(present, key, held, room)
-            held, room = [], len(present)
-        if room * size >= 2**31:
-            key = key.astype(np.int64)
-        held.append((j, size))
-        if size > 1:
-            key = codes[j].astype(key.dtype, copy=False) if room == 1 else key * size + codes[j]
-        room *= size
-    present, key = _renumber(present, key, held, room)
-    return present, key.astype(np.int32, copy=False)
-
-
-def _renumber(
-    present: NDArray[np.int32], key: NDArray[Any], held: list[tuple[int, int]], room: int
-) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    if room <= 4 * _ROOM:
-        used = np.zeros(room, dtype=np.bool_)
-        used[key] = True
-        found = np.flatnonzero(used)
-        place = np.zeros(room, dtype=np.int32)
-        place[found] = np.arange(len(found), dtype=np.int32)
-        local: NDArray[Any] = place[key]
-    else:
-        found, inverse = np.unique(key, return_inverse=True)
-        local = inverse.astype(np.int32)
-    columns = []
-    rest = found
-    for _, size in reversed(held):
-        rest, code = np.divmod(rest, size)
-        columns.append(code.astype(np.int32))
-    new = np.stack(columns[::-1], axis=1) if columns else np.zeros((len(found), 0), np.int32)
-    return np.concatenate((present[rest], new), axis=1), local

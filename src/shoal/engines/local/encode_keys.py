@@ -1,0 +1,129 @@
+"""Look-up tables of columnar encoding: from texts to numbers, and from numbers to one key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.core.model_runtime import Encoder
+
+_ROOM = 2**22  # keys that are numbered through a table instead of a sort
+_NEW = np.int32(-1)
+
+
+@dataclass
+class Column:
+    """One quasi-identifier: from physical indices of texts to numbers of what covers them."""
+
+    place: int
+    encoder: Encoder
+    table: NDArray[np.int32] = field(default_factory=lambda: np.full(1, _NEW, dtype=np.int32))
+    numbers: dict[Any, int] = field(default_factory=dict)
+    values: list[Any] = field(default_factory=list)  # a text that stands for each number
+    # Polars forgets which text an index stands for once no column uses it.
+    keepers: list[pl.Series] = field(default_factory=list)
+
+    def codes(self, series: pl.Series) -> NDArray[np.int32]:
+        """Return, for each record, the number of the set of classes that cover its value."""
+        is_float = series.dtype.is_float()
+        if not isinstance(series.dtype, (pl.Categorical, pl.Enum)):
+            plain = series.fill_nan(None) if is_float else series
+            series = plain.cast(pl.String).cast(pl.Categorical)
+        physical = series.to_physical()
+        nulls = physical.is_null().to_numpy() if physical.null_count() else None
+        filled = physical if nulls is None else physical.fill_null(0)
+        raw = filled.to_numpy().astype(np.intp)  # once: each look-up by uint32 would convert it
+        most = int(raw.max()) + 1 if len(raw) else 1
+        if most > len(self.table):
+            grown = np.full(most, _NEW, dtype=np.int32)
+            grown[: len(self.table)] = self.table
+            self.table = grown
+        used = np.zeros(most, dtype=np.bool_)
+        used[raw if nulls is None else raw[~nulls]] = True
+        fresh = np.flatnonzero(used & (self.table[:most] < 0))
+        if len(fresh):
+            self._learn(series.drop_nulls(), fresh, is_float=is_float)
+        codes = np.take(self.table, raw, mode="clip")  # in range, and not checked again
+        if nulls is not None:
+            codes[nulls] = self._number(None)
+        return codes
+
+    def _learn(self, present: pl.Series, fresh: NDArray[np.int64], *, is_float: bool) -> None:
+        """Number the texts that are new."""
+        raw = present.to_physical().to_numpy()
+        somewhere = np.full(len(self.table), -1, dtype=np.int64)
+        for end in (2**16, len(raw)):  # nearly all values stand among the first records
+            somewhere[raw[:end]] = np.arange(min(end, len(raw)))
+            if (somewhere[fresh] >= 0).all():
+                break
+        distinct = present.gather(somewhere[fresh])
+        self.keepers.append(distinct)
+        texts = distinct.cast(pl.String).to_list()
+        for index, text in zip(fresh.tolist(), texts, strict=True):
+            self.table[index] = self._number(float(text) if is_float else text)
+
+    def _number(self, value: Any) -> int:
+        covers: tuple[Any, ...] = tuple(
+            block[self.place].cover(value) for block in self.encoder.blocks
+        )
+        if self.encoder.on_unseen == "nearest" and isinstance(value, str):
+            # How far a cell is widened depends on where the value stands in its tree.
+            covers = (*covers, self.encoder.first[self.place].node(value))
+        number = self.numbers.setdefault(covers, len(self.numbers))
+        if number == len(self.values):
+            self.values.append(value)
+        return number
+
+
+def distinct_rows(
+    codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the distinct rows of coded columns, and the number of each record's row.
+
+    Codes are packed into one key; whenever the keys would leave a small table, those in
+    use are numbered anew. No sort as long as the distinct rows fit the table.
+    """
+    records = len(codes[0])
+    present = np.zeros((1, 0), dtype=np.int32)
+    key: NDArray[Any] = np.zeros(records, dtype=np.int32)
+    held: list[tuple[int, int]] = []  # columns packed since the last numbering
+    room = 1
+    for j, size in enumerate(sizes):
+        if held and room * size > _ROOM:
+            present, key = _renumber(present, key, held, room)
+            held, room = [], len(present)
+        if room * size >= 2**31:
+            key = key.astype(np.int64)
+        held.append((j, size))
+        if size > 1:
+            key = codes[j].astype(key.dtype, copy=False) if room == 1 else key * size + codes[j]
+        room *= size
+    present, key = _renumber(present, key, held, room)
+    return present, key.astype(np.int32, copy=False)
+
+
+def _renumber(
+    present: NDArray[np.int32], key: NDArray[Any], held: list[tuple[int, int]], room: int
+) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    if room <= 4 * _ROOM:
+        used = np.zeros(room, dtype=np.bool_)
+        used[key] = True
+        found = np.flatnonzero(used)
+        place = np.zeros(room, dtype=np.int32)
+        place[found] = np.arange(len(found), dtype=np.int32)
+        local: NDArray[Any] = place[key]
+    else:
+        found, inverse = np.unique(key, return_inverse=True)
+        local = inverse.astype(np.int32)
+    columns = []
+    rest = found
+    for _, size in reversed(held):
+        rest, code = np.divmod(rest, size)
+        columns.append(code.astype(np.int32))
+    new = np.stack(columns[::-1], axis=1) if columns else np.zeros((len(found), 0), np.int32)
+    return np.concatenate((present[rest], new), axis=1), local
