@@ -29,6 +29,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "xk": ({"core", "methods", "engines"}, set()),
     "statistics": ({"core", "dp", "engines"}, set()),
+    "models": ({"core", "edge", "engines"}, set()),
     "know": ({"core", "methods", "measures", "engines"}, set()),
     "api": (
         {
@@ -44,6 +45,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "xk",
             "know",
             "statistics",
+            "models",
         },
         {"numpy", "polars"},
     ),

@@ -28,6 +28,8 @@ _HOMES = {
     "RecodingModel": "shoal.core.model",
     "anonymize": "shoal.api",
     "attack": "shoal.api",
+    "drift": "shoal.api",
+    "encode": "shoal.api",
     "infer": "shoal.api",
     "learn": "shoal.api",
     "metrics": "shoal.api",

@@ -36,6 +36,7 @@ from shoal.engines.local.verify import verify_source
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
 from shoal.know import attack, infer, risk, write_preset, write_schema
 from shoal.methods import registry
+from shoal.models import drift, encode, encode_stream, export_model
 from shoal.pipeline import Job, Options, judge_recoding, promise_of
 from shoal.statistics import budget_log, budget_set, budget_show, stats
 from shoal.xk import Choices, Techniques, recommend, release_xk
@@ -56,6 +57,10 @@ __all__ = [
     "check_hierarchy",
     "check_place",
     "draw_hierarchy",
+    "drift",
+    "encode",
+    "encode_stream",
+    "export_model",
     "infer",
     "learn",
     "learn_with_report",

@@ -217,3 +217,26 @@ def test_models_survive_their_files(tmp_path):
         place.write_text(model.to_json(), encoding="utf-8")
         assert RecodingModel.load(place) == model
         assert json.loads(model.to_json())["fingerprint"] == model.fingerprint
+
+
+def test_an_order_that_only_a_rule_knows():
+    grades = ["low", "middle", "high", "top"]
+    wanted = Schema.from_document(
+        {
+            "columns": {
+                "grade": {
+                    "role": "quasi",
+                    "kind": "ordinal",
+                    "hierarchy": {
+                        "order": {"groups": [2], "order": ["low", "middle", "high", "top"]}
+                    },
+                },
+            },
+        }
+    )
+    frame = pl.DataFrame({"grade": ["low"] * 3 + ["middle"] + ["top"] * 9})
+    model, _ = learn(frame, wanted, [KAnonymity(4)])
+    encoder = Encoder(RecodingModel.from_document(model.to_document()).to_document())
+    assert encoder.encode({"grade": "low"}) == {"grade": "[low, middle]"}
+    assert encoder.encode({"grade": "top"}) == {"grade": "top"}
+    assert encoder.encode({"grade": "high"}) == {"grade": "*"}

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.core import model_runtime
 from shoal.core.model_keys import date_key, number_key
 from shoal.core.model_lines import encode_line, plain, quote, scan
 from shoal.core.model_runtime import Encoder, Rejected, lowest, text_of
@@ -135,13 +136,17 @@ def test_numbers_at_the_edges_of_intervals() -> None:
     ]  # fmt: skip
 
 
-def test_many_classes_are_found_in_blocks() -> None:
+def test_many_classes_are_found_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = [{"low": str(i), "high": str(i)} for i in range(5000)] + [{"any": "*"}]
     made = document([numeric(*cells)], [[i] for i in range(5001)])
-    encoder = Encoder(made)
-    assert [encoder.encode({"x": x})["x"] for x in (0, 2047, 2048, 4999, 5000)] == [
-        "0", "2047", "2048", "4999", "*",
-    ]  # fmt: skip
+    wanted = {0: "0", 2047: "2047", 2048: "2048", 4999: "4999", 5000: "*"}
+    whole = Encoder(made)
+    monkeypatch.setattr(model_runtime, "ROOM", 1000)
+    parts = Encoder(made)
+    assert (len(whole.blocks), len(parts.blocks)) == (1, 3)
+    for encoder in (whole, parts):
+        assert {x: encoder.encode({"x": x})["x"] for x in wanted} == wanted
+        assert encoder.nearest(["2050"]) == (2050, [])
 
 
 def test_the_first_class_that_covers_is_taken() -> None:

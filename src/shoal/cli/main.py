@@ -17,7 +17,7 @@ from typing import Annotated
 import typer
 
 from shoal import __version__
-from shoal.cli import check, house, know, recommend, release, stats
+from shoal.cli import check, house, know, model, recommend, release, stats
 from shoal.core.documents import reason
 from shoal.core.errors import ShoalError
 
@@ -33,16 +33,19 @@ app = typer.Typer(
 _COMMANDS: tuple[Callable[..., int], ...] = (
     release.anonymize,
     release.learn,
+    model.encode,
     check.verify,
     check.metrics,
     know.risk,
     know.infer,
     recommend.recommend,
     stats.stats,
+    model.drift,
 )
 for _command in _COMMANDS:
     app.command()(_command)
 app.add_typer(stats.budget, name="budget")
+app.add_typer(model.edge, name="edge")
 app.add_typer(house.hierarchy, name="hierarchy")
 app.command()(house.methods)
 app.command()(house.sample)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.model_keys import number_key
-from shoal.core.model_runtime import BLOCK, Encoder
+from shoal.core.model_runtime import Encoder
 from shoal.core.privacy import (
     ClassSummary,
     KAnonymity,
@@ -239,7 +239,8 @@ class _Board:
         self.spreads = spreads
         most = len(encoder.regions)
         self.among = [
-            (1 << min(BLOCK, most - begin)) - 1 for begin in range(0, max(most, 1), BLOCK)
+            (1 << min(encoder.block, most - begin)) - 1
+            for begin in range(0, max(most, 1), encoder.block)
         ]
         self.homes: list[Home | None] = [None] * len(tuples)
         self.rank: dict[Home, int] = {}
@@ -262,7 +263,7 @@ class _Board:
         del self.classes[home]
         encoder = self.encoder
         if region < len(encoder.regions):
-            self.among[region // BLOCK] &= ~(1 << (region % BLOCK))
+            self.among[region // encoder.block] &= ~(1 << (region % encoder.block))
         moved: set[Home] = set()
         for number in self.members.pop(home):
             self.homes[number] = None

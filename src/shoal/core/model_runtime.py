@@ -12,7 +12,9 @@ from typing import Any
 
 from shoal.core.model_keys import SPACE, date_key, number_key
 
-BLOCK = 2048  # classes that one set holds
+BLOCKS = (131072, 32768, 8192)  # classes that one set holds, where memory allows
+BLOCK = 2048  # … and otherwise
+ROOM = 64000000  # bytes that the sets of all cells may take
 MEMO = 50000  # texts that a column remembers before it forgets all of them
 DEEP = 40  # nesting that a line of JSON may have
 HAS_LENGTH = hasattr(1, "bit_length")  # MicroPython's integers cannot say how long they are
@@ -39,6 +41,14 @@ def text_of(value: Any) -> Any:
     if hasattr(value, "isoformat"):
         return str(value.isoformat())
     raise Rejected("a quasi-identifier holds a list or an object")
+
+
+def block_size(classes: int, cells: int) -> int:
+    """Return how many classes one set holds: all of them, if the sets of all cells fit."""
+    for size in BLOCKS:
+        if cells * min(size, classes) // 8 <= ROOM:
+            return size
+    return BLOCK
 
 
 class Column:
@@ -255,8 +265,9 @@ class Encoder:
             for entry in entries
         ]
         self.blocks = []
-        for begin in range(0, max(len(self.regions), 1), BLOCK):
-            self.blocks.append(self._block(entries, self.regions[begin : begin + BLOCK]))
+        self.block = block_size(len(self.regions), sum(len(cells) for cells in self.cells))
+        for begin in range(0, max(len(self.regions), 1), self.block):
+            self.blocks.append(self._block(entries, self.regions[begin : begin + self.block]))
         self.first = self.blocks[0]
         self.labels = [
             [label_of(cell, plan["labels"]) for cell in cells]
@@ -284,7 +295,7 @@ class Encoder:
         """
         base = 0
         for block in self.blocks:
-            members = -1 if among is None else among[base // BLOCK]
+            members = -1 if among is None else among[base // self.block]
             for column, value in zip(block, values):
                 found = column.memo.get(value)
                 if found is None:
@@ -294,7 +305,7 @@ class Encoder:
                     break
             if members > 0:
                 return base + lowest(members)
-            base += BLOCK
+            base += self.block
         return -1
 
     def nearest(self, values: Any) -> Any:
@@ -307,7 +318,7 @@ class Encoder:
         base = 0
         for block in self.blocks:
             covers = [column.cover(value) for column, value in zip(block, values)]
-            exact = [(1 << min(BLOCK, len(self.regions) - base)) - 1]  # by columns missed
+            exact = [(1 << min(self.block, len(self.regions) - base)) - 1]  # by columns missed
             for found in covers:
                 exact.append(0)
                 for missed in range(len(exact) - 1, 0, -1):
@@ -318,11 +329,11 @@ class Encoder:
                 if members and missed < least:
                     best, least = base + lowest(members), missed
                     break
-            base += BLOCK
+            base += self.block
         if best < 0:
             return -1, list(range(len(self.names)))
-        place = best % BLOCK
-        block = self.blocks[best // BLOCK]
+        place = best % self.block
+        block = self.blocks[best // self.block]
         wrong = [j for j, value in enumerate(values) if not (block[j].cover(value) >> place) & 1]
         return best, wrong
 

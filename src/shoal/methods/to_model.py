@@ -242,7 +242,19 @@ class _Column:
             return self._of_label(label, high)
         if low == 0 and domain.has_missing:
             return {"any": label}
+        if self.scale == "rank" and not self.attribute.order:
+            return self._of_ranks(str(domain.labels[low]), str(domain.labels[high]), str(label))
         return {"low": domain.labels[low], "high": domain.labels[high]}
+
+    def _of_ranks(self, low: str, high: str, label: str) -> Cell:
+        """Return the cell of a run in an order that only the hierarchy or its rule knows."""
+        rule = self.attribute.hierarchy
+        if isinstance(rule, Hierarchy):
+            return {"low": low, "high": high}
+        known = [str(v) for v in rule.order] if isinstance(rule, Order) and rule.order else []
+        between = known[known.index(low) : known.index(high) + 1] if known else []
+        # Without a declared order only the two ends may be named: what stands between was data.
+        return {"values": between or list(dict.fromkeys((low, high))), "label": label}
 
     def _of_label(self, label: str, code: int) -> Cell:
         """Return the cell of a label below the root; `code` is a value that it covers."""
@@ -252,8 +264,9 @@ class _Column:
         if label in self.domain.labels:
             if self.scale == "text":
                 return {"value": label}
-            cell: Cell = {"low": label, "high": label}
-            return cell
+            if self.scale == "rank" and not self.attribute.order:
+                return {"value": label}
+            return {"low": label, "high": label}
         if isinstance(rule, (Intervals, TopBottom)):
             return interval_cell(label)
         if isinstance(rule, Dates):

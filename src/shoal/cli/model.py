@@ -1,0 +1,116 @@
+"""The commands `encode`, `drift` and `edge`: a learned model at work."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.core.errors import SchemaError
+
+edge = typer.Typer(
+    no_args_is_help=True, help="Take a model to devices without shoal.", add_completion=False
+)
+
+ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="Model file (JSON).")]
+OnUnseen = Annotated[
+    str | None,
+    typer.Option("--on-unseen", metavar="WHAT", help="suppress, nearest or error."),
+]
+
+
+def encode(
+    model: ModelFile,
+    source: Annotated[str, typer.Argument(metavar="INPUT", help="Table, or - for a stream.")],
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The encoded table; - is standard output.")
+    ] = None,
+    safe: Annotated[
+        bool, typer.Option("--safe", help="Suppress what breaks the promise in this batch.")
+    ] = False,
+    rejects: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Bad lines of a stream, with the reason.")
+    ] = None,
+    on_unseen: OnUnseen = None,
+    suppressed: Annotated[
+        str | None, typer.Option(metavar="KIND", help="Suppressed records: remove or star.")
+    ] = None,
+    sep: opt.Sep = None,
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> int:
+    """Apply a learned model to new records."""
+    from shoal import api
+    from shoal.cli.render import as_json
+
+    if suppressed is not None:
+        opt.is_star(suppressed)
+    if source == "-":
+        if safe:
+            raise SchemaError(where="--safe", faults=["needs the whole batch: give a file"])
+        report = api.encode_stream(
+            model, sys.stdin.buffer, sys.stdout.buffer, separator=sep, rejects=rejects,
+            on_unseen=on_unseen, suppressed=suppressed,
+        )  # fmt: skip
+        if not quiet:
+            print(as_json(report.to_document()), file=sys.stderr)
+        return 0
+    if out is None:
+        raise SchemaError(where="options", faults=["encode needs --out FILE"])
+    if rejects is not None:
+        raise SchemaError(where="--rejects", faults=["goes with a stream: give - as INPUT"])
+    api.check_place(out, inputs=(source, model))
+    done = api.encode(
+        source, model, out=out, safe=safe, on_unseen=on_unseen, suppressed=suppressed, separator=sep
+    )
+    document = done.to_document()
+    if json:
+        print(as_json(document))
+    elif not quiet:
+        print(
+            f"{document['released']:,} of {document['records']:,} records released in {out}, "
+            f"{document['suppressed']:,} suppressed, {document['unseen']:,} never seen"
+        )
+    return 0
+
+
+def drift(
+    model: ModelFile,
+    source: Annotated[str, typer.Argument(metavar="INPUT", help="New records, not encoded.")],
+    sep: opt.Sep = None,
+    json: opt.Json = False,
+) -> int:
+    """Say whether new data still fit a model, or whether to learn again."""
+    from shoal import api
+    from shoal.cli.render import as_json
+
+    found = api.drift(source, model, separator=sep)
+    document = found.to_document()
+    if json:
+        print(as_json(document))
+        return 0
+    print("learn again: yes" if document["learn_again"] else "learn again: no")
+    for reason in document["why"]:
+        print(f"  {reason}")
+    return 0
+
+
+@edge.command("export")
+def export(
+    model: ModelFile,
+    to: Annotated[str, typer.Option(metavar="WHAT", help="python, micropython or javascript.")],
+    out: Annotated[str, typer.Option(metavar="FILE", help="The source file.")],
+) -> int:
+    """Write encoder and model as one source file that needs nothing else."""
+    from shoal import api
+
+    api.export_model(model, to, out=out)
+    print(f"written: {out}")
+    return 0
+
+
+@edge.callback()
+def _edge() -> None:
+    """Take a model to devices without shoal."""

@@ -1,0 +1,76 @@
+"""A learned model at work: encode tables and streams, watch for drift, export to devices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO, Any
+
+from shoal.core.model import RecodingModel
+from shoal.edge import load
+from shoal.edge.export import export
+from shoal.edge.stream import EncodeReport
+from shoal.edge.stream import encode_stream as stream
+from shoal.engines.local import drift as watch
+from shoal.engines.local import encode as local
+from shoal.engines.local.write import all_or_nothing, write_text
+
+__all__ = ["drift", "encode", "encode_stream", "export_model"]
+
+
+def _model(model: Any) -> RecodingModel:
+    return model if isinstance(model, RecodingModel) else RecodingModel.load(model)
+
+
+def encode(
+    table: Any,
+    model: Any,
+    *,
+    out: str | Path | None = None,
+    safe: bool = False,
+    on_unseen: str | None = None,
+    suppressed: str | None = None,
+    separator: str | None = None,
+) -> local.Encoded:
+    """Apply a model to a table.
+
+    Args:
+        table: a path or a frame.
+        model: a model or the path of one.
+        out: where to write; None returns a table of the kind that came in.
+        safe: suppress what would break the promise within this batch, and verify.
+        on_unseen: suppress, nearest or error; what the model declares if None.
+        suppressed: remove or star; by default removed when safe, starred otherwise.
+        separator: of a CSV file.
+    """
+    learned = _model(model)
+    choices = {} if suppressed is None else {"suppressed": suppressed}
+    work = local.encode_safe if safe else local.encode_table
+    return work(table, learned, out=out, on_unseen=on_unseen, separator=separator, **choices)
+
+
+def encode_stream(
+    model: str | Path,
+    source: IO[bytes],
+    out: IO[bytes],
+    *,
+    separator: str | None = None,
+    rejects: str | Path | None = None,
+    on_unseen: str | None = None,
+    suppressed: str | None = None,
+) -> EncodeReport:
+    """Encode JSON lines or CSV as they come, one line in, one line out."""
+    encoder = load(str(model), on_unseen=on_unseen, suppressed=suppressed or "star")
+    if rejects is None:
+        return stream(encoder, source, out, separator=separator, flush=True)
+    with all_or_nothing(rejects, inputs=(model,)) as temporary, temporary.open("wb") as file:
+        return stream(encoder, source, out, separator=separator, rejects=file, flush=True)
+
+
+def drift(table: Any, model: Any, *, separator: str | None = None) -> watch.DriftReport:
+    """Compare new records with what a model was learned from; say whether to learn again."""
+    return watch.drift(table, _model(model), separator=separator)
+
+
+def export_model(model: str | Path, to: str, *, out: str | Path) -> None:
+    """Write encoder and model as one source file: python, micropython or javascript."""
+    write_text(out, export(str(model), to), inputs=(model,))
