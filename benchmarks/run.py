@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.measure import ROOT, yardstick
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-NAMES = ("release", "lattice", "clustering", "infer", "dp")
+NAMES = ("release", "lattice", "clustering", "infer", "dp", "encode", "encode_validity")
 HEAD = """# Benchmarks
 
 Written by `make bench`; see `benchmarks/`. Times are CPU seconds, compiled and warm unless a row

@@ -227,9 +227,7 @@ def test_an_order_that_only_a_rule_knows():
                 "grade": {
                     "role": "quasi",
                     "kind": "ordinal",
-                    "hierarchy": {
-                        "order": {"groups": [2], "order": ["low", "middle", "high", "top"]}
-                    },
+                    "hierarchy": {"order": {"groups": [2], "order": grades}},
                 },
             },
         }

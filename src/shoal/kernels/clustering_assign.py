@@ -97,9 +97,7 @@ def choose(
             growth = np.int64(0)
             for c in range(columns):
                 code = np.int64(codes[i, c])
-                growth += cost(
-                    column, flat, log, c, min(low[b, c], code), max(high[b, c], code)
-                )
+                growth += cost(column, flat, log, c, min(low[b, c], code), max(high[b, c], code))
             growth *= sizes[b] + 1
             growth -= sizes[b] * box_loss(column, flat, log, low, high, b)
             if penalty > 0 and target[i] != majority[b]:

@@ -302,9 +302,7 @@ def keeps(counts, sensitive, promise, order, begin, rows, position, histogram, s
 
 
 @njit(cache=True, nogil=True)
-def best_kept(
-    counts, sensitive, promise, order, begin, rows, losses, best, histogram, scratch
-):
+def best_kept(counts, sensitive, promise, order, begin, rows, losses, best, histogram, scratch):
     """Return the position where a cut loses least, among those that keep the promise."""
     while True:
         found = np.int64(-1)

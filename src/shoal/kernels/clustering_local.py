@@ -193,9 +193,7 @@ def swapped(column, flat, log, state, b, codes, leaves, joins):
         other = np.int64(codes[joins, c])
         low = state[b, 4 * c + 1] if code == state[b, 4 * c] else state[b, 4 * c]
         high = state[b, 4 * c + 3] if code == state[b, 4 * c + 2] else state[b, 4 * c + 2]
-        loss += cost(
-            column, flat, log, c, min(np.int64(low), other), max(np.int64(high), other)
-        )
+        loss += cost(column, flat, log, c, min(np.int64(low), other), max(np.int64(high), other))
     return loss
 
 
@@ -219,9 +217,7 @@ def hand_over(piece, a, b, label, numbers, links):
 
 
 @njit(**LEAN)
-def nearest_clusters(
-    column, flat, log, codes, counts, piece, a, begin, end, state, numbers, best
-):
+def nearest_clusters(column, flat, log, codes, counts, piece, a, begin, end, state, numbers, best):
     """List the clusters that grow least by a piece: their growth, place, and new loss."""
     found = 0
     count = counts[piece]
@@ -257,9 +253,13 @@ def dissolve(
     piece = numbers[a, 2]
     pieces = 0
     while piece >= 0:  # a first look, as if each piece were the only one to come
-        if pieces == moved.size or nearest_clusters(
-            column, flat, log, codes, counts, piece, a, begin, end, state, numbers, best
-        ) == 0:
+        if (
+            pieces == moved.size
+            or nearest_clusters(
+                column, flat, log, codes, counts, piece, a, begin, end, state, numbers, best
+            )
+            == 0
+        ):
             return np.int64(0)
         change += best[0, 0]
         if change >= limit:
@@ -463,9 +463,7 @@ def run(
                                 high = state[b, 4 * c + 2]
                                 if code == high:
                                     high = state[b, 4 * c + 3]
-                                rest += cost(
-                                    column, flat, log, c, np.int64(low), np.int64(high)
-                                )
+                                rest += cost(column, flat, log, c, np.int64(low), np.int64(high))
                             delta += (numbers[b, 0] - counts[q]) * rest
                             delta -= numbers[b, 0] * numbers[b, 1]
                             if delta < least:

@@ -199,9 +199,7 @@ def search(
         first = np.uint64(2 * shelf) * columns
         keys[shelf] = bound(table, shelf_boxes, first, low, short, far)
         if short < low.size:
-            keys[shelf] += long_bound(
-                column, flat, log, shelf_boxes, first, low, high, short, far
-            )
+            keys[shelf] += long_bound(column, flat, log, shelf_boxes, first, low, high, short, far)
         if priced:
             keys[shelf] -= shelf_worth[shelf]
         if keys[shelf] < keys[start]:

@@ -24,9 +24,7 @@ def alike_order(codes: NDArray[np.int32], space: Space, *, leaf: int = 8) -> NDA
     """Return an order of the rows in which neighbours are alike; ties keep the rows' order."""
     if codes.dtype != np.int32 or codes.shape[1] != len(space.column):
         raise KernelInputError(problem="codes must be int32 and fit the columns")
-    return halve(
-        np.ascontiguousarray(codes).copy(), space.column, space.flat, space.log, leaf
-    )
+    return halve(np.ascontiguousarray(codes).copy(), space.column, space.flat, space.log, leaf)
 
 
 @njit(**LEAN)

@@ -86,9 +86,7 @@ def union_loss(column, flat, log, low, high, a, b):
     """Return the loss of the box around two clusters."""
     loss = np.int64(0)
     for c in range(low.shape[1]):
-        loss += cost(
-            column, flat, log, c, min(low[a, c], low[b, c]), max(high[a, c], high[b, c])
-        )
+        loss += cost(column, flat, log, c, min(low[a, c], low[b, c]), max(high[a, c], high[b, c]))
     return loss
 
 
@@ -136,9 +134,7 @@ def merge(low, high, sizes, histograms, column, flat, log, promise, budget, wind
         if home[a] != a:
             continue
         while not judge(promise, sizes[a], histograms[a], scratch):
-            b, growth = partner(
-                column, flat, log, low, high, sizes, a, before, after, window
-            )
+            b, growth = partner(column, flat, log, low, high, sizes, a, before, after, window)
             lost = sizes[a] * (full - union_loss(column, flat, log, low, high, a, a))
             if b < 0 or (lost < growth and sizes[a] <= budget):
                 budget -= sizes[a]

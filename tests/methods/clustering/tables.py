@@ -41,9 +41,7 @@ def disease():
 def tables(draw, most=24, sensitive=False, missing=False):
     columns = domains(missing)
     n = draw(st.integers(1, most))
-    cells = [
-        draw(st.lists(st.integers(0, len(d) - 1), min_size=n, max_size=n)) for d in columns
-    ]
+    cells = [draw(st.lists(st.integers(0, len(d) - 1), min_size=n, max_size=n)) for d in columns]
     codes = np.array(cells, dtype=np.int32).T.reshape(n, len(columns))
     counts = np.array(draw(st.lists(st.integers(1, 4), min_size=n, max_size=n)), dtype=np.int64)
     if not sensitive:

@@ -68,9 +68,7 @@ def numbers(rows, columns, distinct, seed=0):
     chance = np.random.default_rng(seed)
     places = [float(x) for x in range(distinct)]
     labels = [str(x) for x in range(distinct)]
-    domains = tuple(
-        line_domain(f"c{j}", Kind.NUMERIC, labels, places) for j in range(columns)
-    )
+    domains = tuple(line_domain(f"c{j}", Kind.NUMERIC, labels, places) for j in range(columns))
     codes = chance.integers(0, distinct, (rows, columns)).astype(np.int32)
     return from_codes(domains, codes, np.ones(rows, dtype=np.int64))
 

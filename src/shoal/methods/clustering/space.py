@@ -14,9 +14,7 @@ SHORT = 256
 """Columns of up to this many values get a full table: one look-up, and it stays in the cache."""
 
 
-def space_of(
-    domains: Sequence[Domain], *, short: int = SHORT, power: float | None = None
-) -> Space:
+def space_of(domains: Sequence[Domain], *, short: int = SHORT, power: float | None = None) -> Space:
     """Return the columns' losses as whole numbers, SCALE for all of the heaviest column.
 
     With `power` a node of a tree costs the weighted hierarchical distance from its leaves

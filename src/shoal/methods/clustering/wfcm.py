@@ -80,9 +80,7 @@ def _centroids(
     return means, modes
 
 
-def _weights(
-    table: FrequencyTable, label: NDArray[np.int64], space: Space
-) -> NDArray[np.int64]:
+def _weights(table: FrequencyTable, label: NDArray[np.int64], space: Space) -> NDArray[np.int64]:
     """Return weights that are the larger, the smaller the loss of a column, mean 1."""
     low, high = boxes_of(table.codes, label)
     records = np.bincount(label, weights=table.counts)
