@@ -9,6 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 OUT := out
+MICROPYTHON := $(VENV)/npm/.ready
 
 .PHONY: run test check format lock bench warm clean
 
@@ -30,8 +31,15 @@ run: warm
 	    --out $(OUT)/release.csv --report $(OUT)/report.html
 	$(BIN)/shoal verify $(OUT)/release.csv --schema $(OUT)/hospital.schema.yaml -k 5 --l 2
 
-test: warm
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+# A real MicroPython (compiled to WebAssembly) for the exported files; skipped without npm.
+$(MICROPYTHON): $(STAMP)
+	@mkdir -p $(dir $@)
+	-@command -v npm >/dev/null && npm install --silent --no-audit --no-fund --no-save \
+	    --no-package-lock --prefix $(dir $@) @micropython/micropython-webassembly-pyscript@1.27.0
+	@touch $@
+
+test: warm $(MICROPYTHON)
+	SHOAL_NPM=$(abspath $(dir $(MICROPYTHON))) $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 check: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks
