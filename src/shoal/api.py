@@ -31,7 +31,7 @@ from shoal.engines.local.database import Database
 from shoal.engines.local.metrics import measure_release
 from shoal.engines.local.recode import Recoder
 from shoal.engines.local.runs import open_release
-from shoal.engines.local.source import Source, format_of, open_source
+from shoal.engines.local.source import Source, format_of, like, open_source
 from shoal.engines.local.verify import verify_source
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
 from shoal.know import attack, infer, risk, write_preset, write_schema
@@ -135,7 +135,7 @@ def anonymize(
         with job.clock("verify"):
             verified = job.verify(open_source(released), recoding)
         report = job.report(recoding, verified)
-        return Release(table=_like(released, table), report=report, schema=job.schema)
+        return Release(table=like(released, table), report=report, schema=job.schema)
     format_of(Path(out))  # an ending that cannot be written is refused before the work
     inputs = (table,) if isinstance(table, (str, Path)) else ()
     with all_or_nothing(out, inputs=(*inputs, *chosen.inputs)) as temporary:
@@ -362,14 +362,3 @@ def _values(table: Any, column: str, *, separator: str | None, missing: Sequence
     plain = Attribute(name=column, role=Role.QUASI, kind=Kind.CATEGORICAL)
     coder = code_column(_distinct(source, column), plain, marks=missing)
     return [label for label in coder.domain.labels if label is not None]
-
-
-def _like(frame: pl.DataFrame, model: Any) -> Any:
-    """Return the frame as the kind of table that the caller gave."""
-    plain = frame.with_columns(pl.col(pl.Enum).cast(pl.String))
-    module = type(model).__module__.partition(".")[0]
-    if module == "pandas":
-        return plain.to_pandas()
-    if module == "pyarrow":
-        return plain.to_arrow()
-    return plain.lazy() if isinstance(model, pl.LazyFrame) else plain

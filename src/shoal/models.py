@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+from shoal.core.errors import MethodError
 from shoal.core.model import RecodingModel
 from shoal.edge import load
 from shoal.edge.export import export
@@ -12,9 +14,15 @@ from shoal.edge.stream import EncodeReport
 from shoal.edge.stream import encode_stream as stream
 from shoal.engines.local import drift as watch
 from shoal.engines.local import encode as local
+from shoal.engines.local.source import like
 from shoal.engines.local.write import all_or_nothing, write_text
 
 __all__ = ["drift", "encode", "encode_stream", "export_model"]
+
+
+def _check_unseen(word: str | None) -> None:
+    if word not in (None, "suppress", "nearest", "error"):
+        raise MethodError(problem="--on-unseen must be suppress, nearest or error")
 
 
 def _model(model: Any) -> RecodingModel:
@@ -42,10 +50,12 @@ def encode(
         suppressed: remove or star; by default removed when safe, starred otherwise.
         separator: of a CSV file.
     """
+    _check_unseen(on_unseen)
     learned = _model(model)
     choices = {} if suppressed is None else {"suppressed": suppressed}
     work = local.encode_safe if safe else local.encode_table
-    return work(table, learned, out=out, on_unseen=on_unseen, separator=separator, **choices)
+    done = work(table, learned, out=out, on_unseen=on_unseen, separator=separator, **choices)
+    return done if done.table is None else replace(done, table=like(done.table, table))
 
 
 def encode_stream(
@@ -59,6 +69,7 @@ def encode_stream(
     suppressed: str | None = None,
 ) -> EncodeReport:
     """Encode JSON lines or CSV as they come, one line in, one line out."""
+    _check_unseen(on_unseen)
     encoder = load(str(model), on_unseen=on_unseen, suppressed=suppressed or "star")
     if rejects is None:
         return stream(encoder, source, out, separator=separator, flush=True)

@@ -192,3 +192,14 @@ def _open_path(path: Path, *, separator: str | None) -> Source:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(where=where, problem=_safe(error)) from None
     return Source(where=where, columns=names, format=kind, path=path, frame=lazy)
+
+
+def like(frame: pl.DataFrame, model: Any) -> Any:
+    """Return the frame as the kind of table that the caller gave."""
+    plain = frame.with_columns(pl.col(pl.Enum).cast(pl.String))
+    module = type(model).__module__.partition(".")[0]
+    if module == "pandas":
+        return plain.to_pandas()
+    if module == "pyarrow":
+        return plain.to_arrow()
+    return plain.lazy() if isinstance(model, pl.LazyFrame) else plain

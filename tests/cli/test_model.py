@@ -1,0 +1,111 @@
+"""A learned model at work through the commands."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shoal
+
+QI = ["--qi", "age,place", "--numeric", "age", "--sensitive", "dx", "-k", "4"]
+
+
+def people(n: int, shift: int = 0) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "age": [str(20 + (i // 3 + shift) % 4) for i in range(n)],
+            "place": [["Oslo", "Rome", "Bern"][i % 3] for i in range(n)],
+            "dx": [["flu", "gout"][i % 2] for i in range(n)],
+        }
+    )
+
+
+@pytest.fixture
+def files(tmp_path: Path, run: Any) -> SimpleNamespace:
+    people(300).write_csv(tmp_path / "old.csv")
+    people(120, shift=3).write_csv(tmp_path / "new.csv")
+    answer = run("learn", tmp_path / "old.csv", *QI, "--model", tmp_path / "m.json")
+    assert answer.code == 0, answer
+    return SimpleNamespace(model=tmp_path / "m.json", new=tmp_path / "new.csv", folder=tmp_path)
+
+
+def test_encode_and_encode_safe_have_the_fields_of_the_design(files: Any, run: Any) -> None:
+    out = files.folder / "o.csv"
+    found = json.loads(run("encode", files.model, files.new, "--out", out, "--json").out)
+    assert {"records", "released", "suppressed", "unseen", "rejected"} <= set(found)
+    assert found["records"] == 120
+    found = json.loads(run("encode", files.model, files.new, "--out", out, "--safe", "--json").out)
+    assert found["released"] + found["suppressed"] == 120
+    assert run("verify", out, "--qi", "age,place", "-k", 4).code == 0
+
+
+def test_a_frame_is_encoded_to_a_frame_of_the_same_kind(files: Any) -> None:
+    model = shoal.RecodingModel.load(files.model)
+    done = shoal.encode(people(60), model, safe=True)
+    assert isinstance(done.table, pl.DataFrame)
+    assert done.table.schema["place"] == pl.String
+    found = shoal.verify(done.table, model.schema, privacy=model.privacy)
+    assert found.holds
+
+
+def test_a_stream_goes_line_by_line_and_bad_lines_aside(
+    files: Any, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = files.new.read_bytes() + b"only one field\n"
+    program = [sys.executable, "-m", "shoal", "encode", str(files.model), "-",
+               "--rejects", str(files.folder / "bad.jsonl")]  # fmt: skip
+    done = subprocess.run(program, input=text, capture_output=True, check=True)
+    assert len(done.stdout.splitlines()) == 121
+    counts = json.loads(done.stderr.splitlines()[-1])
+    assert (counts["records"], counts["rejected"]) == (121, 1)
+    assert len((files.folder / "bad.jsonl").read_text().splitlines()) == 1
+
+
+def test_drift_says_whether_to_learn_again_and_why(files: Any, run: Any) -> None:
+    found = json.loads(run("drift", files.model, files.new, "--json").out)
+    assert isinstance(found["learn_again"], bool)
+    assert found["why"]
+    people(200).with_columns(place=pl.lit("Lima")).write_csv(files.folder / "far.csv")
+    found = json.loads(run("drift", files.model, files.folder / "far.csv", "--json").out)
+    assert found["learn_again"] is True
+
+
+@pytest.mark.parametrize("target", ["python", "micropython", "javascript"])
+def test_export_writes_one_file(files: Any, run: Any, target: str) -> None:
+    out = files.folder / "encoder"
+    assert run("edge", "export", files.model, "--to", target, "--out", out).code == 0
+    assert out.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["encode", "m.json", "new.csv"],
+        ["encode", "m.json", "-", "--safe"],
+        ["encode", "none.json", "new.csv", "--out", "o.csv"],
+        ["encode", "new.csv", "new.csv", "--out", "o.csv"],
+        ["encode", "m.json", "new.csv", "--out", "new.csv"],
+        ["encode", "m.json", "new.csv", "--out", "m.json"],
+        ["encode", "m.json", "new.csv", "--out", "o.csv", "--on-unseen", "guess"],
+        ["edge", "export", "m.json", "--to", "cobol", "--out", "x"],
+        ["drift", "m.json", "none.csv"],
+    ],
+)
+def test_a_question_that_cannot_be_asked_gets_one_line(
+    files: Any, run: Any, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(files.folder)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    before = {path.name: path.read_bytes() for path in files.folder.iterdir()}
+    answer = run(*arguments)
+    assert answer.code == 2, answer
+    assert answer.err.count("\n") == 1, answer
+    assert {path.name: path.read_bytes() for path in files.folder.iterdir()} == before
