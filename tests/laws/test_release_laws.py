@@ -23,6 +23,7 @@ from tests.naive import release as naive
 import shoal
 from shoal import api
 from shoal.core.errors import NoSolutionError
+from shoal.core.privacy import from_document
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
 from shoal.measures.utility import grouping_of, utility_of
@@ -233,7 +234,7 @@ def test_verify_agrees_with_the_naive_checker_on_any_table(case):
     with folder() as place:
         found = api.verify(case.write(place / "t.csv"), case.schema())
         counts = naive.violators(case.rows, case.quasi, case.promise, columns=case.facts)
-        unique = list({repr(model): model for model in case.promise}.values())
+        unique = list({from_document(model): model for model in case.promise}.values())
         wanted = naive.violators(case.rows, case.quasi, unique, columns=case.facts)
         assert [result.violating_records for result in found.privacy] == wanted
         assert found.holds == (not any(counts))
