@@ -49,11 +49,18 @@ def judge(promise, records, histogram, scratch):
         high = start[s + 1]
         kind = kinds[m]
         limit = numbers[m]
-        if kind == DISTINCT:
-            if count_distinct(histogram, low, high) < limit:
+        if kind == DISTINCT or kind == ENTROPY:
+            # Both in one loop: two calls less to compile, which a first run notices.
+            found = 0
+            spread = 0.0
+            for v in range(low, high):
+                if histogram[v] > 0:
+                    found += 1
+                    share = histogram[v] / records
+                    spread -= share * np.log(share)
+            if kind == DISTINCT and found < limit:
                 return False
-        elif kind == ENTROPY:
-            if class_entropy(histogram, low, high, records) < np.log(limit) - SLACK:
+            if kind == ENTROPY and spread < np.log(limit) - SLACK:
                 return False
         elif kind == RECURSIVE:
             if not is_recursive(histogram, low, high, seconds[m], limit, scratch):
@@ -73,13 +80,13 @@ def judge(promise, records, histogram, scratch):
                 if whole < seconds[m]:
                     return False
             if distances[m] == HIERARCHICAL:
-                found = tree_distance(
+                apart = tree_distance(
                     histogram, reference, node, low, high, records, whole,
                     tree_parent, tree_height, tree_start[s], tree_start[s + 1], scratch,
                 )  # fmt: skip
             else:
-                found = line_distance(histogram, reference, low, high, records, whole, distances[m])
-            if found > limit * (1 + SLACK):
+                apart = line_distance(histogram, reference, low, high, records, whole, distances[m])
+            if apart > limit * (1 + SLACK):
                 return False
     return True
 
