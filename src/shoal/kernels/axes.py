@@ -19,6 +19,11 @@ inner: Any = njit(  # type: ignore[call-overload]
     cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
 )
 
+# For the loops that Python calls; C never does.
+outer: Any = njit(  # type: ignore[call-overload]
+    cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True
+)
+
 
 class Axes(NamedTuple):
     """The quasi-identifiers, one after another in flat arrays.

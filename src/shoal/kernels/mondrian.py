@@ -15,11 +15,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.kernels.axes import Axes, Promise, inner
+from shoal.kernels.axes import Axes, Promise, inner, outer
 from shoal.kernels.judge import judge
 
 RECORDS, ROW = 0, 1  # the facts of a row
@@ -316,7 +315,7 @@ def find_cut(
     return np.int64(-1), np.int64(0), np.int64(0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@outer
 def run(
     rows, cells, facts, other_cells, other_facts, axes, k, spread, relaxed,
     boxes, pieces, stack, hist, scratch,
