@@ -24,7 +24,10 @@ from shoal.engines.local.source import open_source
 from shoal.samples import hospital
 
 TITLE = "Know the table first: infer, risk, attacks"
-NOTE = "Sets are exact; `baseline` is one Polars group-by a subset, timed on 60 of them.\n\n"
+NOTE = (
+    "Sets are exact; `baseline` is one Polars group-by a subset, extrapolated from up to four "
+    "subsets of each size.\n\n"
+)
 
 _HEADER = (
     "age workclass fnlwgt education education-num marital-status occupation relationship race sex "

@@ -1,7 +1,6 @@
 """Inference on real and generated tables."""
 
 import json
-import time
 from datetime import date
 
 import polars as pl
@@ -41,17 +40,10 @@ def stays(tmp_path_factory):
     return hospital(folder / "stays.csv", 3000, seed=3)
 
 
-def cpu(work):
-    started = time.process_time()
-    found = work()
-    return found, time.process_time() - started
-
-
 def test_adult_with_all_its_columns(adult15):
     source = open_source(adult15)
     infer(open_source(adult15.head(100)), max_size=3)  # compiles the kernels
-    found, seconds = cpu(lambda: infer(source, max_size=15))
-    assert seconds < 5
+    found = infer(source, max_size=15)
     assert found.search.complete
     assert found.named(Role.NEUTRAL) == ()
     assert found.named(Role.IDENTIFYING) == ()
@@ -71,8 +63,7 @@ def test_fifty_columns_of_hospital_encounters(data):
     path = data / "diabetes_130" / "diabetic_data.csv.gz"
     if not path.is_file():
         pytest.skip("diabetes_130 is not in the data folder")
-    found, seconds = cpu(lambda: infer(open_source(path), max_size=4, seconds=60))
-    assert seconds < 60
+    found = infer(open_source(path), max_size=4, seconds=60)
     assert found.search.complete
     assert found.named(Role.IDENTIFYING) == ("encounter_id", "patient_nbr")
     assert found.named(Role.NEUTRAL) == ()

