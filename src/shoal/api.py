@@ -246,9 +246,11 @@ def method_list() -> list[dict[str, str]]:
     ]
 
 
-def method_options(name: str) -> tuple[str, ...]:
+def method_options(name: str, *, release: str | None = None) -> tuple[str, ...]:
     """Return the names of the options that a method takes."""
-    return () if name in {other[0] for other in registry.OTHERS} else registry.find(name).options
+    if name in {other[0] for other in registry.OTHERS}:
+        return ()
+    return registry.find(name, release=release).options
 
 
 def auto_method() -> str:

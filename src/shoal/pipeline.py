@@ -21,7 +21,7 @@ from shoal.core.errors import (
     UnsafeReleaseError,
 )
 from shoal.core.model import RecodingModel
-from shoal.core.privacy import ClassSummary, PrivacyModel, Reference, expand
+from shoal.core.privacy import PrivacyModel, expand
 from shoal.core.report import ModelResult, ReleaseReport, Risk, Verification
 from shoal.core.schema import Schema
 from shoal.engines.local.frequencies import Frequencies, frequencies
@@ -29,9 +29,10 @@ from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.verify import verify_source
 from shoal.measures.utility import column_losses, grouping_of, utility_of
 from shoal.methods import registry
-from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable
-from shoal.methods.recoding import Recoding
+from shoal.methods.judging import judge_recoding, one_class
+from shoal.methods.partitions import Coarse, learn_parts
+from shoal.methods.recoding import Recoding, with_centroids
 from shoal.methods.to_model import model_of
 
 Progress = Callable[[str], None]
@@ -46,6 +47,9 @@ class Options:
     """How a release is to be made; the defaults are the safe ones."""
 
     method: str = "auto"
+    release: str | None = None  # generalize or aggregate; None: what the method is made for
+    partitions: int | None = None  # learn on so many parts side by side, and join them
+    partition_by: str = "kmeans"
     suppressed: str = "remove"
     keep_order: bool = False
     seed: int = 0
@@ -62,54 +66,6 @@ def promise_of(schema: Schema, privacy: Iterable[PrivacyModel] | None) -> tuple[
     if not models:
         raise PrivacyError(model="none", problem="no promise was given; ask for one, such as -k 5")
     return models
-
-
-def judge_recoding(recoding: Recoding, models: Sequence[PrivacyModel]) -> Iterable[ModelResult]:
-    """Judge the classes of a recoding by the exact models, for `learn`, which writes no table."""
-    table = recoding.table
-    names = [domain.name for domain in table.sensitive_domains]
-    kept = recoding.label >= 0
-    for model in expand(models, names):
-        worst: float | None = None
-        wrong = 0
-        of_two = min if model.better == "high" else max
-        summaries = _summaries(
-            recoding, kept, None if model.column is None else names.index(model.column)
-        )
-        for summary in summaries:
-            value = model.measure(summary)
-            worst = value if worst is None else of_two(worst, value)
-            wrong += 0 if model.holds(summary) else summary.records
-        yield ModelResult(model=model, holds=not wrong, value=worst, violating_records=wrong)
-
-
-def _summaries(
-    recoding: Recoding, kept: np.ndarray[Any, Any], column: int | None
-) -> Iterable[ClassSummary]:
-    if column is None:
-        for size in recoding.sizes:
-            yield ClassSummary(int(size))
-        return
-    table = recoding.table
-    domain = table.sensitive_domains[column]
-    values = table.sensitive[recoding.row[kept], column].astype(np.int64)
-    histogram = np.zeros((recoding.classes, len(domain)), dtype=np.int64)
-    np.add.at(histogram, (recoding.label[kept], values), recoding.count[kept])
-    reference = _reference(histogram.sum(axis=0), domain)
-    for row in histogram:
-        yield ClassSummary(int(row.sum()), row.tolist(), reference=reference)
-
-
-def _reference(counts: Any, domain: Domain) -> Reference:
-    if domain.ladder is None:
-        return Reference(counts.tolist(), values=domain.labels)
-    return Reference(
-        counts.tolist(),
-        values=domain.labels,
-        parents=domain.ladder.parents,
-        heights=domain.ladder.heights,
-        node_of_value=[int(node) for node in domain.ladder_nodes()],
-    )
 
 
 def _risk(sizes: Any) -> Risk:
@@ -198,7 +154,7 @@ class Job:
 
     def search(self) -> Recoding:
         """Run the method; kernels are loaded, or compiled, before its clock starts."""
-        method = registry.find(self.options.method)
+        method = registry.find(self.options.method, release=self.options.release)
         table = self.counted.table
         if method.family != "lattice":  # finer classes may hold where all records together do not
             self._check_whole(table)
@@ -210,18 +166,32 @@ class Job:
         self.seconds["compile"] = time.perf_counter() - wall
         self.cpu["compile"] = time.process_time() - cpu
         with self.clock("learn"):
-            recoding = method.run(
-                table,
+            recoding = self._learned(method, table)
+            if method.release == "aggregate":
+                recoding = _aggregated(recoding)
+        self._check_limit(recoding)
+        return recoding
+
+    def _learned(self, method: registry.Method, table: FrequencyTable) -> Recoding:
+        """Search the whole table, or its parts side by side."""
+        limit, parts = self.schema.suppression_limit, self.options.partitions
+
+        def one(part: FrequencyTable) -> Recoding:
+            return method.run(
+                part,
                 self.models,
                 seed=self.options.seed,
-                threads=self.options.threads,
-                suppression_limit=self.schema.suppression_limit,
+                threads=self.options.threads if parts is None else 1,
+                suppression_limit=limit,
                 utility=self.schema.utility,
                 target=self.schema.target,
                 **self.options.search,
             )
-        self._check_limit(recoding)
-        return recoding
+
+        if parts is None:
+            return one(table)
+        coarse = Coarse(parts, self.options.partition_by, self.options.seed, self.options.threads)
+        return learn_parts(table, self.models, one, coarse=coarse, suppression_limit=limit)
 
     def _check_limit(self, recoding: Recoding) -> None:
         """Refuse a recoding that suppresses more records than were allowed."""
@@ -237,15 +207,7 @@ class Job:
 
     def _check_whole(self, table: FrequencyTable) -> None:
         """Refuse a promise that even the whole table as one class does not keep."""
-        whole = Recoding(
-            table=table,
-            low=np.zeros((1, len(table.domains)), dtype=np.int32),
-            high=np.zeros((1, len(table.domains)), dtype=np.int32),
-            row=np.arange(table.rows),
-            label=np.zeros(table.rows, dtype=np.int64),
-            count=table.counts,
-        )
-        for result in judge_recoding(whole, self.models):
+        for result in judge_recoding(one_class(table), self.models):
             if not result.holds:
                 model = result.model
                 asked = ", ".join(
@@ -303,6 +265,7 @@ class Job:
     ) -> ReleaseReport:
         """Put the account together: what was promised, lost and spent."""
         grouping = grouping_of(recoding, target=self._target())
+        sse = _sse_of(recoding)
         sizes = recoding.sizes
         self.seconds.setdefault("write", 0.0)
         for name in ("learn", "encode", "verify"):
@@ -311,14 +274,14 @@ class Job:
         seconds["total"] = round(time.perf_counter() - self.started, 6)
         cpu = {name: round(spent, 6) for name, spent in self.cpu.items()}
         return ReleaseReport(
-            method=registry.find(self.options.method).name,
+            method=registry.find(self.options.method, release=self.options.release).name,
             records=self.counted.table.records,
             released=int(sizes.sum()) + (recoding.suppressed if self.star else 0),
             suppressed=recoding.suppressed,
             classes=recoding.classes if verified is None else verified.classes,
             smallest_class=int(sizes.min()) if verified is None else verified.smallest_class,
             privacy=results if verified is None else verified.privacy,
-            utility=utility_of(grouping),
+            utility={**utility_of(grouping), "sse_loss": sse},
             columns=column_losses(grouping, self.schema.quasi),
             risk_before=_risk(self.counted.table.tuple_sizes),
             risk_after=_risk(sizes),
@@ -344,7 +307,28 @@ class Job:
 
     def model(self, recoding: Recoding, report: ReleaseReport) -> RecodingModel:
         """Return the recoding as a model: released cells and how classes combine them."""
-        return model_of(recoding, self.schema, method=report.method, utility=report.utility)
+        released = None if recoding.released is None else list(zip(*recoding.released, strict=True))
+        return model_of(
+            recoding,
+            self.schema,
+            method=report.method,
+            utility=report.utility,
+            released=released,
+        )
+
+
+def _aggregated(recoding: Recoding) -> Recoding:
+    from shoal.methods.microaggregation.centroids import centroids
+
+    return with_centroids(recoding, centroids(recoding))
+
+
+def _sse_of(recoding: Recoding) -> float | None:
+    if recoding.released is None:
+        return None
+    from shoal.measures.aggregation import sse_loss
+
+    return sse_loss(recoding, recoding.released)
 
 
 def _check_values(schema: Schema, table: FrequencyTable) -> None:

@@ -35,6 +35,20 @@ Seconds = Annotated[float | None, typer.Option(metavar="S", help="Time that a se
 Effort = Annotated[str | None, typer.Option(help="refine: fast, normal or best.")]
 Iterations = Annotated[int | None, typer.Option(metavar="N", help="oka, wfcm: rounds.")]
 Cm = Annotated[bool, typer.Option("--cm", help="kmember: keep equal --target values together.")]
+ReleaseAs = Annotated[
+    str | None,
+    typer.Option(
+        "--release",
+        metavar="HOW",
+        help="A class releases: generalize (intervals, ancestors) or aggregate (centroids).",
+        show_default="the method's own",
+    ),
+]
+Partitions = Annotated[
+    int | None,
+    typer.Option(metavar="M", help="Learn on M parts of the table side by side, then join them."),
+]
+PartitionBy = Annotated[str, typer.Option(metavar="HOW", help="Parts: kmeans or random.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Say why the chosen levels won.")]
 Target = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column for the measure cm.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="Same seed, same bytes.")]
@@ -66,6 +80,9 @@ def anonymize(
     n: opt.N = None,
     alpha: opt.Alpha = None,
     method: Method = "auto",
+    release: ReleaseAs = None,
+    partitions: Partitions = None,
+    partition_by: PartitionBy = "kmeans",
     suppression_limit: Limit = None,
     utility: Utility = None,
     aggregate: Aggregate = None,
@@ -148,12 +165,13 @@ def anonymize(
             where="options", faults=["--xk, --techniques and --false-records go with --method xk"]
         )
     with stages(quiet=quiet or json) as progress:
-        release = api.anonymize(
+        made = api.anonymize(
             opt.input_of(source, table, query),
             chosen,
             out=goal,
             options=_options(
                 method,
+                (release, partitions, partition_by),
                 sep,
                 seed,
                 threads,
@@ -171,19 +189,19 @@ def anonymize(
             ),
         )
     if report is not None:
-        api.write_report(release.report, report, inputs=(*files, goal))
+        api.write_report(made.report, report, inputs=(*files, goal))
     found = []
-    if attacks or (attacks is None and not quiet and release.report.records <= ATTACKED):
+    if attacks or (attacks is None and not quiet and made.report.records <= ATTACKED):
         asked = opt.input_of(source, table, query)
-        made = api.attack(
-            asked, goal, release.schema, everything=attacks is True, seed=seed, separator=sep
+        tried = api.attack(
+            asked, goal, made.schema, everything=attacks is True, seed=seed, separator=sep
         )
-        found = [each.to_document() for each in made]
+        found = [each.to_document() for each in tried]
     if json:
-        print(as_json({**release.report.to_document(), "attacks": found}))
+        print(as_json({**made.report.to_document(), "attacks": found}))
     elif not quiet:
-        print("\n".join([summary(release.report, out=out), *attack_lines(found)]))
-        _print_explanation(release.report, wanted=explain)
+        print("\n".join([summary(made.report, out=out), *attack_lines(found)]))
+        _print_explanation(made.report, wanted=explain)
     return 0
 
 
@@ -211,6 +229,9 @@ def learn(
     n: opt.N = None,
     alpha: opt.Alpha = None,
     method: Method = "auto",
+    release: ReleaseAs = None,
+    partitions: Partitions = None,
+    partition_by: PartitionBy = "kmeans",
     suppression_limit: Limit = None,
     utility: Utility = None,
     aggregate: Aggregate = None,
@@ -251,6 +272,7 @@ def learn(
             chosen,
             options=_options(
                 method,
+                (release, partitions, partition_by),
                 sep,
                 seed,
                 threads,
@@ -301,6 +323,7 @@ def _with_choices(
 
 def _options(
     method: str,
+    how: tuple[str | None, int | None, str],
     sep: str | None,
     seed: int,
     threads: int | None,
@@ -315,6 +338,9 @@ def _options(
     opt.is_star(suppressed)
     return Options(
         method=method,
+        release=how[0],
+        partitions=how[1],
+        partition_by=how[2],
         separator=sep,
         seed=seed,
         threads=threads,
@@ -322,16 +348,17 @@ def _options(
         suppressed=suppressed,
         keep_order=keep_order,
         inputs=files,
-        search=_searched(method, search or {}),
+        search=_searched(method, how[0], search or {}),
     )
 
 
-def _searched(method: str, search: dict[str, Any]) -> dict[str, Any]:
+def _searched(method: str, release: str | None, search: dict[str, Any]) -> dict[str, Any]:
     """Refuse options that the method would ignore."""
     from shoal import api
 
     given = {name: value for name, value in search.items() if value is not None}
-    ignored = [f"--{name}" for name in given if name not in api.method_options(method)]
+    known = api.method_options(method, release=release)
+    ignored = [f"--{name}" for name in given if name not in known]
     if ignored:
         fault = f"{', '.join(ignored)}: not for --method {method}"
         raise SchemaError(where="options", faults=[fault])

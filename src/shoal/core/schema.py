@@ -57,6 +57,11 @@ class HierarchyBuilder(Protocol):
         ...
 
 
+# How far apart two categories are: by the height of their lowest common ancestor, or by the
+# weighted steps up to it (seed 000); by depth, by steps, by leaves or by equality (seed 001).
+DISTANCES = ("height", "weighted", "wu-palmer", "path", "leaf-share", "equal")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribute:
     """One column and the role it plays in a release.
@@ -65,6 +70,8 @@ class Attribute:
     `order` lists the values of an ordinal column from low to high.
     `bounds` are the lowest and highest possible value, for differentially private statistics.
     `weight` makes a search treat a column as wider (keep it finer) than the others.
+    `distance` says how far apart two of its categories are, one of DISTANCES; `beta` is the
+    exponent of the weighted one (0: every step of the tree weighs the same).
     """
 
     name: str
@@ -74,6 +81,8 @@ class Attribute:
     order: tuple[str, ...] = ()
     weight: float = 1.0
     bounds: tuple[float, float] | None = None
+    distance: str | None = None
+    beta: float = 1.0
 
     def __post_init__(self) -> None:
         faults = []
@@ -91,6 +100,11 @@ class Attribute:
             all(math.isfinite(end) for end in self.bounds) and self.bounds[0] < self.bounds[1]
         ):
             faults.append(f"column {self.name!r}: bounds must be [low, high], two numbers")
+        if self.distance is not None and self.distance not in DISTANCES:
+            allowed = ", ".join(DISTANCES)
+            faults.append(f"column {self.name!r}: distance must be one of {allowed}")
+        if not (math.isfinite(self.beta) and self.beta >= 0):
+            faults.append(f"column {self.name!r}: beta must be a number, 0 or above")
         if len(set(self.order)) != len(self.order):
             faults.append(f"column {self.name!r}: its order names a value twice")
         if faults:
@@ -226,7 +240,7 @@ class Schema:
 _KEYS = frozenset(
     ("version", "columns", "others", "privacy", "utility", "suppression_limit", "missing", "target")
 )
-_COLUMN_KEYS = frozenset(("role", "kind", "hierarchy", "order", "weight", "bounds"))
+_COLUMN_KEYS = frozenset(("role", "kind", "hierarchy", "order", "weight", "bounds", "distance", "beta"))
 
 
 def _faults_of(schema: Schema) -> list[str]:
@@ -287,10 +301,11 @@ def _attribute(name: str, entry: object, *, folder: Path) -> Attribute:
     if isinstance(order, str) or not isinstance(order, Sequence):
         faults.append(f"column {name!r}: order must be a list of values from low to high")
         order = ()
-    weight = entry.get("weight", 1.0)
-    if isinstance(weight, bool) or not isinstance(weight, (int, float)):
-        faults.append(f"column {name!r}: weight must be a number above 0")
-        weight = 1.0
+    weight = _number(entry.get("weight", 1.0), f"column {name!r}: weight", "above 0", faults)
+    beta = _number(entry.get("beta", 1.0), f"column {name!r}: beta", "0 or above", faults)
+    distance = entry.get("distance")
+    if distance is not None and not isinstance(distance, str):
+        faults.append(f"column {name!r}: distance must be a name")
     bounds = _bounds(name, entry.get("bounds"), faults=faults)
     hierarchy: Hierarchy | HierarchyBuilder | None = None
     try:
@@ -305,9 +320,18 @@ def _attribute(name: str, entry: object, *, folder: Path) -> Attribute:
         kind=kind if isinstance(kind, Kind) else None,
         hierarchy=hierarchy,
         order=tuple(str(value) for value in order),
-        weight=float(weight),
+        weight=weight,
         bounds=bounds,
+        distance=distance if isinstance(distance, str) else None,
+        beta=beta,
     )
+
+
+def _number(value: object, what: str, range_: str, faults: list[str]) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        faults.append(f"{what} must be a number {range_}")
+        return 1.0
+    return float(value)
 
 
 def _bounds(name: str, value: object, *, faults: list[str]) -> tuple[float, float] | None:
@@ -369,6 +393,10 @@ def _attribute_document(attribute: Attribute) -> dict[str, Any]:
         document["bounds"] = list(attribute.bounds)
     if attribute.weight != 1.0:
         document["weight"] = attribute.weight
+    if attribute.distance is not None:
+        document["distance"] = attribute.distance
+    if attribute.beta != 1.0:
+        document["beta"] = attribute.beta
     if attribute.hierarchy is not None:
         document["hierarchy"] = _hierarchy_document(attribute.hierarchy)
     return document

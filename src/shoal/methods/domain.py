@@ -31,6 +31,8 @@ class Domain:
         position: where each code stands: its number (line) or its node (tree).
         tree: the hierarchy that categories are released from; None on a line.
         ladder: the hierarchy that gives the levels of full-domain recoding, if any.
+        distance: how far apart two categories are, as the schema chose it; None: the
+            method's own choice. `beta` is the exponent of the weighted one.
 
     Guarantee:
         `label(low, high)` covers every code from low to high, and
@@ -44,6 +46,8 @@ class Domain:
     tree: Hierarchy | None = None
     ladder: Hierarchy | None = None
     weight: float = 1.0
+    distance: str | None = None
+    beta: float = 1.0
 
     def __len__(self) -> int:
         return len(self.labels)

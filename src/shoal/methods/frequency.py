@@ -27,6 +27,8 @@ class FrequencyTable:
         counts: int64[rows], records per row.
         sensitive_domains: the sensitive columns of the promise.
         sensitive: int32[rows, sensitive columns].
+        whole: for a part of a table, the histogram of each sensitive column over the
+            whole of it: closeness is always judged against the whole.
     """
 
     domains: tuple[Domain, ...]
@@ -34,6 +36,7 @@ class FrequencyTable:
     counts: NDArray[np.int64] = field(repr=False)
     sensitive_domains: tuple[Domain, ...]
     sensitive: NDArray[np.int32] = field(repr=False)
+    whole: tuple[NDArray[np.int64], ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         rows, columns = self.codes.shape
@@ -77,6 +80,8 @@ class FrequencyTable:
 
     def reference(self, column: int) -> NDArray[np.int64]:
         """Return the histogram of one sensitive column over the whole table."""
+        if self.whole is not None:
+            return self.whole[column]
         size = len(self.sensitive_domains[column])
         return np.bincount(self.sensitive[:, column], weights=self.counts, minlength=size).astype(
             np.int64

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +25,8 @@ class Recoding:
             `label` (-1: suppressed). Sorted by row, then by class.
         node: int32[classes, quasi-identifiers], for full-domain recoding: the node of each
             column's ladder that is released. None: the box itself is released.
+        released: for each column, the centroid that each class releases instead of its
+            box. None: boxes or nodes are released.
         facts: what the method wants to say about itself (levels, nodes …).
 
     Guarantee:
@@ -37,6 +40,7 @@ class Recoding:
     label: NDArray[np.int64]
     count: NDArray[np.int64]
     node: NDArray[np.int32] | None = None
+    released: tuple[tuple[str | None, ...], ...] | None = None
     facts: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -60,6 +64,8 @@ class Recoding:
 
     def labels(self, column: int) -> list[str | None]:
         """Return what each class releases in one column."""
+        if self.released is not None:
+            return list(self.released[column])
         domain = self.table.domains[column]
         if self.node is not None:
             return [domain.ladder_label(int(node)) for node in self.node[:, column]]
@@ -109,6 +115,29 @@ def recoding_of(
         node=None if joined_node is None else joined_node[order],
         facts=facts or {},
     )
+
+
+def with_centroids(
+    recoding: Recoding, released: Sequence[Sequence[str | None]]
+) -> Recoding:
+    """Return the recoding with centroids to release: for each column, a label a class.
+
+    Classes with the same centroid become one: who reads the release cannot tell them apart.
+    """
+    number: dict[tuple[str | None, ...], int] = {}
+    tuples = list(zip(*released, strict=True))
+    home = np.array([number.setdefault(each, len(number)) for each in tuples], dtype=np.int64)
+    columns = recoding.low.shape[1]
+    low = np.full((len(number), columns), np.iinfo(np.int32).max, dtype=np.int32)
+    high = np.full((len(number), columns), -1, dtype=np.int32)
+    np.minimum.at(low, home, recoding.low)
+    np.maximum.at(high, home, recoding.high)
+    label = np.append(home, SUPPRESSED)[recoding.label]
+    row, label, count = _join_pieces(recoding.row, label, recoding.count)
+    return replace(
+        recoding, low=low, high=high, row=row, label=label, count=count, node=None,
+        released=tuple(zip(*number, strict=True)) if number else ((),) * columns,
+    )  # fmt: skip
 
 
 def _same_labels(

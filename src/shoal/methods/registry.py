@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
@@ -22,6 +22,8 @@ class Method:
         fixed: options that this name stands for.
         options: names of the options that a user may set.
         kernel: "module:function" of the compiled loop, to tell whether it must be compiled.
+        release: what a class releases: "generalize" (intervals, common ancestors) or
+            "aggregate" (centroids).
     """
 
     name: str
@@ -31,6 +33,7 @@ class Method:
     kernel: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
     options: tuple[str, ...] = ()
+    release: str = "generalize"
 
     def run(
         self, table: FrequencyTable, models: Sequence[PrivacyModel], **options: object
@@ -181,15 +184,40 @@ OTHERS = (
 
 AUTO = "mondrian"
 
+# Methods that search otherwise when centroids are to be released.
+AGGREGATING: Mapping[str, Method] = {
+    "refine": Method(
+        name="refine",
+        family="microaggregation",
+        summary="local search on the squared error",
+        home="shoal.methods.microaggregation.refine:refine",
+        kernel="shoal.kernels.microaggregation_refine:run",
+        options=("suppression_limit", "effort", "seconds", "seed", "threads"),
+        release="aggregate",
+    ),
+}
 
-def find(name: str) -> Method:
+
+RELEASES = ("generalize", "aggregate")
+
+
+def find(name: str, *, release: str | None = None) -> Method:
     """Return the method called `name`; `auto` chooses one.
 
+    Args:
+        name: of the method.
+        release: what its classes are to release; None: what the method is made for.
+
     Raises:
-        MethodError: there is no such method.
+        MethodError: there is no such method, or no such way to release.
     """
+    if release is not None and release not in RELEASES:
+        raise MethodError(problem=f"--release must be one of {', '.join(RELEASES)}")
     wanted = AUTO if name == "auto" else name
     if wanted not in METHODS:
         known = ", ".join(["auto", *METHODS])
         raise MethodError(problem=f"--method {name}: no such method; there are {known}")
-    return METHODS[wanted]
+    if release == "aggregate" and wanted in AGGREGATING:
+        return AGGREGATING[wanted]
+    method = METHODS[wanted]
+    return method if release is None else replace(method, release=release)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -91,6 +91,7 @@ def code_column(distinct: pl.Series, attribute: Attribute, *, marks: Sequence[st
     has_missing = len(present) < len(texts) or distinct.null_count() > 0
     kind = attribute.kind or _guess(present, raw.dtype)
     domain, code_of = _domain(attribute, kind, present, missing=has_missing)
+    domain = replace(domain, distance=attribute.distance, beta=attribute.beta)
     codes = np.array([code_of.get(text, 0) for text in texts], dtype=np.int32).reshape(-1)
     physical = _physical(raw).to_numpy()
     missing_code = 0 if has_missing else int(UNSEEN)

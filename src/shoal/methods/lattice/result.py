@@ -61,7 +61,7 @@ def _far(
         value = classes.value[span].astype(np.int64)
         inside = (value >= begin) & (value < end)
         histogram[i, value[inside] - begin] = classes.amount[span][inside]
-    total = histogram.sum(axis=0)
+    total = histogram.sum(axis=0) if table.whole is None else table.whole[column]
     # Only values that are still there have a place in an order, as whoever checks sees it.
     present = np.flatnonzero(total)
     reference = _reference(table, column, present, total=total)
