@@ -98,3 +98,26 @@ def test_explain_says_why(adult: Any, run: Any, tmp_path: Path) -> None:
     arguments = [a for a in asked(adult, tmp_path / "o.csv", "-k", 5) if a != "--json"]
     answer = run(*arguments, "--method", "flash", "--explain")
     assert "no other combination can be lower: proven" in answer.out
+
+
+def test_parts_are_learned_side_by_side_and_joined(adult: Any, run: Any, tmp_path: Path) -> None:
+    more = ("-k", 5, "--suppression-limit", 0.05, "--method", "flash")
+    losses = {}
+    for how in ("kmeans", "random"):
+        coarse = ("--partitions", 8, "--partition-by", how)
+        answer = run(*asked(adult, tmp_path / f"{how}.csv", *more, *coarse))
+        assert answer.code == 0, answer
+        found = json.loads(answer.out)
+        assert found["partitions"] == 8
+        assert found["privacy"][0]["holds"] is True
+        assert found["suppressed"] <= 0.05 * found["records"]
+        assert "levels" not in found
+        losses[how] = found["utility"]["loss"]
+    assert losses["kmeans"] < 0.3 < losses["random"]  # the whole table: 0.2519
+
+
+def test_a_wrong_way_to_divide_is_refused(adult: Any, run: Any, tmp_path: Path) -> None:
+    answer = run(*asked(adult, tmp_path / "o.csv", "-k", 5, "--partitions", 0))
+    assert answer.code == 2
+    assert "--partitions" in answer.err
+    assert not (tmp_path / "o.csv").exists()

@@ -124,3 +124,29 @@ def test_the_words_of_the_design() -> None:
     assert [role.value for role in Role] == ["identifying", "quasi", "sensitive", "neutral"]
     assert {kind.value for kind in Kind} == {"numeric", "categorical", "ordinal", "date"}
     assert {other.value for other in Others} == {"fault", "drop", "keep"}
+
+
+def test_a_distance_is_chosen_for_each_column() -> None:
+    document = {
+        "columns": {
+            "job": {"role": "quasi", "distance": "weighted", "beta": 0},
+            "land": {"role": "quasi", "distance": "path"},
+            "age": "quasi",
+        }
+    }
+    schema = Schema.from_document(document)
+    found = [(a.distance, a.beta) for a in schema.attributes]
+    assert found == [("weighted", 0.0), ("path", 1.0), (None, 1.0)]
+    assert Schema.from_document(schema.to_document()) == schema
+
+
+def test_unknown_distances_are_faults() -> None:
+    columns = {
+        "a": {"role": "quasi", "distance": "far"},
+        "b": {"role": "quasi", "beta": -1},
+        "c": {"role": "quasi", "distance": 3},
+        "d": {"role": "quasi", "beta": "x"},
+    }
+    with pytest.raises(SchemaError) as caught:
+        Schema.from_document({"columns": columns})
+    assert len(caught.value.faults) == 4

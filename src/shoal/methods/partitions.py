@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -290,6 +290,8 @@ def join_parts(
     high = np.concatenate([each.recoding.high for each in learned])
     nodes = [each.recoding.node for each in learned if each.recoding.node is not None]
     node = np.concatenate(nodes) if len(nodes) == len(learned) else None
+    if node is not None:  # a lattice search gives every column a ladder
+        table = replace(table, domains=learned[0].recoding.table.domains)
     whole = recoding_of(table, low, high, pieces, node=node, facts=facts)
     wrong = failing_classes(whole, models)
     if not wrong.any():
