@@ -13,15 +13,19 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.golden.generate import lines, table
 
 from shoal import edge
 from shoal.core.errors import InputError, NoSolutionError, OutputError
 from shoal.core.model import ModelColumn, RecodingModel
+from shoal.core.model_runtime import Column as Line
 from shoal.core.schema import Schema
 from shoal.engines.local import encode as engine
 from shoal.engines.local import encode_keys, source
 from shoal.engines.local.encode import encode_lines, encode_safe, encode_table
+from shoal.engines.local.encode_keys import sweep
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 NAMES = ["mondrian", "clusters", "levels", "rules", "masks", "centroids"]
@@ -246,3 +250,28 @@ def test_distinct_rows_with_and_without_a_sort(monkeypatch):
 
 def test_the_sample_table_has_what_the_tests_need():
     assert table().height == 400
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    ranges=st.lists(
+        st.tuples(
+            st.none() | st.integers(0, 6), st.none() | st.integers(0, 6),
+            st.sampled_from(["", "low", "high", "both"]),
+        ),
+        max_size=6,
+    )
+)  # fmt: skip
+def test_a_sweep_finds_what_looking_at_every_range_finds(ranges):
+    cells = [
+        {"low": None if a is None else str(a), "high": None if b is None else str(b), "open": o}
+        for a, b, o in ranges
+    ]
+    plan = {"absent": {}, "index": {}, "parents": []}
+    entry = {"scale": "number", "cells": cells}
+    bits = [1 << i for i in range(len(cells))]
+    swept, plain = Line(entry, plan, bits), Line(entry, plan, bits)
+    sweep(swept)
+    for value in range(-1, 15):
+        text = str(value / 2)
+        assert swept.cover(text) == plain.cover(text)

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.core.errors import InputError
 from shoal.core.model import RecodingModel
-from shoal.core.model_judge import Judge, settle
+from shoal.core.model_judge import Judge
 from shoal.engines.local.encode import EncodeJob
+from shoal.engines.local.encode_settle import settle_tuples
 
 FEWEST = 30  # records below which nothing is concluded
 
@@ -108,23 +112,22 @@ def drift(
     """
     job = EncodeJob.open(table, model, "suppress", "remove", separator)
     judge = _judge(job, model)
-    tuples, spreads = job.count(judge.columns, judge)
-    sizes = [sum(spread.values()) for spread in spreads]
-    if not sum(sizes):
+    tuples = job.count(judge)
+    codes, _, records = tuples.arrays()
+    if not len(codes):
         raise InputError(where=job.source.where, problem="the table has a header but no record")
-    homes = settle(job.encoder, tuples, spreads, judge=judge)
-    lost = sum(size for size, home in zip(sizes, homes, strict=True) if home is None)
-    regions: Counter[int] = Counter()
-    for values, size in zip(tuples, sizes, strict=True):
-        regions[job.encoder.find(values)] += size
-    columns = _columns(job, model, tuples, sizes, regions)
+    found_in = job.cover.regions(codes)
+    lost = settle_tuples(tuples, job.cover, judge).suppressed
+    sums = np.bincount(found_in + 1, weights=records, minlength=len(model.regions) + 1)
+    regions = Counter({place - 1: int(size) for place, size in enumerate(sums) if size})
+    columns = _columns(job, model, codes, records, regions)
     before = None if model.counts is None else dict(enumerate(model.counts))
     if before is not None:
         before[-1] = model.suppressed
     distance, chance = _apart(before, regions)
     expected = model.suppressed / max(model.records, 1)
     found = DriftReport(
-        records=sum(sizes),
+        records=int(records.sum()),
         unseen=regions[-1],
         suppressed=lost,
         expected=expected,
@@ -146,17 +149,15 @@ def _judge(job: EncodeJob, model: RecodingModel) -> Judge:
 def _columns(
     job: EncodeJob,
     model: RecodingModel,
-    tuples: Sequence[Sequence[Any]],
-    sizes: Sequence[int],
+    codes: NDArray[np.int32],
+    records: NDArray[np.int64],
     regions: Mapping[int, int],
 ) -> dict[str, ColumnDrift]:
     found = {}
     for j, column in enumerate(model.columns):
-        unseen = sum(
-            size
-            for values, size in zip(tuples, sizes, strict=True)
-            if not any(block[j].cover(values[j]) for block in job.encoder.blocks)
-        )
+        blocks = len(job.encoder.blocks)
+        covered = np.array([any(covers[:blocks]) for covers in job.cover.coded[j].sets])
+        unseen = int(records[~covered[codes[:, j]]].sum())
         before: Counter[int] = Counter({-1: model.suppressed})
         after: Counter[int] = Counter()
         for number, region in enumerate(model.regions):

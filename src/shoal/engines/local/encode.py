@@ -8,9 +8,10 @@ record are encoded by the same lines. Larger-than-memory files go through in bat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +21,20 @@ from numpy.typing import NDArray
 
 from shoal.core.errors import InputError, NoSolutionError, UnsafeReleaseError
 from shoal.core.model import RecodingModel
-from shoal.core.model_judge import Home, Judge, settle
+from shoal.core.model_judge import Home, Judge
 from shoal.core.model_runtime import Encoder, Rejected
 from shoal.core.report import Verification
 from shoal.core.schema import Others, Role, Schema
 from shoal.edge.fast import FastEncoder
 from shoal.edge.stream import EncodeReport, encode_stream
-from shoal.engines.local.encode_keys import Column, distinct_rows
+from shoal.engines.local.encode_keys import Column, distinct_rows, sweep
+from shoal.engines.local.encode_settle import Cover, Tuples, near_homes, settle_tuples
 from shoal.engines.local.recode import Part
 from shoal.engines.local.source import Source, format_of, open_source
 from shoal.engines.local.verify import verify_source
 from shoal.engines.local.write import all_or_nothing, write_parts
 
-BATCH = 1_000_000
+BATCH = 250_000  # records; Polars reads several such batches ahead
 _THREADS = 2
 
 
@@ -143,15 +145,13 @@ class EncodeJob:
     model: RecodingModel
     encoder: Encoder
     columns: tuple[str, ...]  # released, in the table's own order
-    coded: list[Column]
+    cover: Cover
     report: EncodeReport = field(default_factory=EncodeReport)
-    numbers: dict[tuple[int, ...], int] = field(default_factory=dict)  # of distinct tuples
-    rows: list[int] = field(default_factory=list)  # of each tuple: its row of labels, or -1
-    unseen: list[bool] = field(default_factory=list)
-    labels: dict[Home, int] = field(default_factory=dict)
-    settled: dict[tuple[int, ...], Home | None] | None = None
+    extra: dict[Home, int] = field(default_factory=dict)  # labels that no class has: widened ones
+    closed: set[Home] = field(default_factory=set)  # what a safe batch does not release
     starred: bool = True
-    held: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None
+    held: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
+    texts: pl.DataFrame | None = None
 
     @classmethod
     def open(
@@ -178,8 +178,12 @@ class EncodeJob:
                 raise InputError(where=where, problem=f"holds {kind} values, not plain ones")
         if source.fits_memory():
             lazy = source.collect(lazy).lazy()
+        for block in encoder.blocks:
+            for column in block:
+                sweep(column)
         coded = [Column(j, encoder) for j in range(len(quasi))]
-        return cls(source, lazy, model, encoder, columns, coded, starred=suppressed == "star")
+        starred = suppressed == "star"
+        return cls(source, lazy, model, encoder, columns, Cover(encoder, coded), starred=starred)
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield the table in pieces that fit memory, in its own order."""
@@ -193,57 +197,30 @@ class EncodeJob:
         if empty:
             yield self.source.collect(self.lazy.head(0))
 
-    def _tuples(self, batch: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return the numbers of the batch's distinct tuples, and which one each record has."""
-        names = self.encoder.names
+    def _tuples(self, batch: pl.DataFrame) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the batch's distinct tuples, coded, and which one each record has."""
+        names, coded = self.encoder.names, self.cover.coded
         if self.held is not None:
             return self.held
         with ThreadPoolExecutor(_THREADS) as pool:
-            work = [pool.submit(c.codes, batch[n]) for c, n in zip(self.coded, names, strict=True)]
+            work = [pool.submit(c.codes, batch[n]) for c, n in zip(coded, names, strict=True)]
             codes = [done.result() for done in work]
-        sizes = [max(len(column.values), 1) for column in self.coded]
-        present, local = distinct_rows(codes, sizes)
-        found = np.empty(len(present), dtype=np.int64)
-        for at, key in enumerate(map(tuple, present.tolist())):
-            found[at] = self.numbers.setdefault(key, len(self.numbers))
+        found = distinct_rows(codes, [max(len(column.values), 1) for column in coded])
         if self.source.fits_memory():  # one batch, and encode-safe looks at it twice
-            self.held = found, local
-        return found, local
+            self.held = found
+        return found
 
-    def _decide(self) -> None:
-        """Find out, for tuples not met before, what they are released as."""
-        for key in list(self.numbers)[len(self.rows) :]:
-            values = [column.values[code] for column, code in zip(self.coded, key, strict=True)]
-            try:
-                labels, region = self.encoder.tuple_of(values)
-            except Rejected:  # counted first, and refused all together
-                labels, region = None, -1
-            is_unseen = region < 0
-            home: Home | None = None if labels is None else tuple(labels)
-            if self.settled is not None:
-                home = self.settled[key]
-            row = -1 if home is None else self.labels.setdefault(home, len(self.labels))
-            self.rows.append(row)
-            self.unseen.append(is_unseen)
-
-    def count(
-        self, columns: Sequence[str], judge: Judge
-    ) -> tuple[list[list[Any]], list[Counter[tuple[str | None, ...]]]]:
-        """Return the distinct tuples of the whole table, and the sensitive values of each."""
-        spreads: list[Counter[tuple[str | None, ...]]] = []
+    def count(self, judge: Judge) -> Tuples:
+        """Count the distinct tuples of the whole table and their sensitive values."""
+        tuples = Tuples(len(self.encoder.names), len(judge.columns))
         for batch in self.batches():
-            found, local = self._tuples(batch)
-            spreads += [Counter() for _ in range(len(self.numbers) - len(spreads))]
-            keys = [pl.Series("\x00tuple", local)]
-            keys += [batch[name].cast(pl.String) for name in columns]
-            counted = pl.DataFrame(keys).group_by(pl.all()).agg(pl.len().alias("\x00rows"))
-            for at, *texts, records in counted.iter_rows():
-                spreads[found[at]][judge.texts(texts)] += records
-        tuples = [
-            [column.values[code] for column, code in zip(self.coded, key, strict=True)]
-            for key in self.numbers
-        ]
-        return tuples, spreads
+            present, local = self._tuples(batch)
+            secrets = [
+                _numbered(batch[name], partial(tuples.number, place), judge)
+                for place, name in enumerate(judge.columns)
+            ]
+            tuples.add(present, local, secrets)
+        return tuples
 
     def settle(self, judge: Judge) -> None:
         """Look at the whole batch first, and close classes until it keeps the promise."""
@@ -251,33 +228,42 @@ class EncodeJob:
         if absent:
             named = ", ".join(map(repr, absent))
             raise InputError(where=self.source.where, problem=f"has no column {named}")
-        tuples, spreads = self.count(judge.columns, judge)
+        tuples = self.count(judge)
         try:
-            homes = settle(self.encoder, tuples, spreads, judge=judge)
+            settled = settle_tuples(tuples, self.cover, judge)
         except Rejected:
-            raise self._refuse_unseen(tuples, spreads) from None
-        if all(home is None for home in homes):
+            codes, _, records = tuples.arrays()
+            strange = self.cover.regions(codes, closed=False) < 0
+            raise _unseen_error(self.source.where, int(records[strange].sum())) from None
+        if not settled.released:
             raise NoSolutionError(problem="every record would have to be suppressed")
-        self.settled = dict(zip(self.numbers, homes, strict=True))
-        if self.starred and not _stars_hold(self.encoder, homes, spreads, judge=judge):
-            self.starred = False
+        self.closed = settled.closed_homes
+        if self.starred and settled.suppressed:
+            root: Home = tuple(self.encoder.roots)
+            together = settled.classes.get(root, Counter()) + settled.stars
+            self.starred = not judge.failing({**settled.classes, root: together})
 
-    def _refuse_unseen(
-        self, tuples: Sequence[Sequence[Any]], spreads: Sequence[Counter[Any]]
-    ) -> InputError:
-        pairs = zip(tuples, spreads, strict=True)
-        strange = sum(sum(s.values()) for values, s in pairs if self.encoder.find(values) < 0)
-        return _unseen_error(self.source.where, strange)
+    def _rows(self, present: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the row of labels of each distinct tuple, -1 if suppressed, and who is unseen."""
+        row = self.cover.regions(present)
+        lost = np.flatnonzero(row < 0)
+        strange = np.zeros(len(row), dtype=np.bool_)
+        strange[lost] = self.cover.regions(present[lost], closed=False) < 0
+        if self.encoder.on_unseen == "nearest" and strange.any():
+            base = len(self.encoder.regions)
+            unseen = np.flatnonzero(strange)
+            for at, home in zip(unseen, near_homes(self.cover, present[unseen]), strict=True):
+                if home is not None and home not in self.closed:
+                    row[at] = base + self.extra.setdefault(home, len(self.extra))
+        return row, strange
 
     def parts(self) -> Iterator[Part]:
         """Yield the encoded batches."""
         names = self.encoder.names
         for batch in self.batches():
-            found, local = self._tuples(batch)
-            self._decide()
-            row = np.array([self.rows[i] for i in found], dtype=np.int32)
-            strange = np.array([self.unseen[i] for i in found], dtype=np.bool_)
-            sizes = np.bincount(local, minlength=len(found)).astype(np.int64)
+            present, local = self._tuples(batch)
+            row, strange = self._rows(present)
+            sizes = np.bincount(local, minlength=len(row)).astype(np.int64)
             self.report.records += batch.height
             self.report.unseen += int(sizes[strange].sum())
             self.report.suppressed += int(sizes[row < 0].sum())
@@ -287,7 +273,7 @@ class EncodeJob:
                 kept = (row >= 0)[local]
                 batch, local = batch.filter(pl.Series(kept)), local[kept]
             texts = self._texts()
-            row = np.where(row < 0, len(self.labels), row).astype(np.uint32)
+            row = np.where(row < 0, texts.height - 1, row).astype(np.uint32)
             recoded = texts[row] if len(row) else texts.head(0)
             filled = recoded[pl.Series(local, dtype=pl.UInt32)] if len(local) else texts.head(0)
             columns = [filled[name] if name in names else batch[name] for name in self.columns]
@@ -296,13 +282,20 @@ class EncodeJob:
 
     def _texts(self) -> pl.DataFrame:
         """One row of labels for each way to be released, and the roots in a last one."""
-        homes = [*self.labels, tuple(self.encoder.roots)]
+        encoder = self.encoder
+        height = len(encoder.regions) + len(self.extra) + 1
+        if self.texts is not None and self.texts.height == height:
+            return self.texts
         columns = []
-        for j, name in enumerate(self.encoder.names):
-            texts = [home[j] for home in homes]
+        for j, name in enumerate(encoder.names):
+            labels = encoder.labels[j]
+            texts = [labels[region[j]] for region in encoder.regions]
+            texts += [home[j] for home in self.extra]
+            texts.append(encoder.roots[j])
             known = pl.Enum(sorted({text for text in texts if text is not None}))
             columns.append(pl.Series(name, texts, dtype=known))
-        return pl.DataFrame(columns)
+        self.texts = pl.DataFrame(columns)
+        return self.texts
 
     def finish(
         self, parts: Iterator[Part], out: str | Path | None, table: Any, *, promise: bool = False
@@ -339,6 +332,23 @@ class EncodeJob:
         return verified
 
 
+def _numbered(
+    series: pl.Series, number: Callable[[Sequence[str | None]], list[int]], judge: Judge
+) -> NDArray[np.int32]:
+    """Return the number of each sensitive value, as the judge reads its text."""
+    texts = series.cast(pl.String).cast(pl.Categorical)
+    physical = texts.to_physical()
+    distinct = texts.unique().drop_nulls()
+    places = distinct.to_physical().to_numpy()
+    lookup = np.zeros(int(places.max()) + 2 if len(places) else 1, dtype=np.int32)
+    lookup[places] = number(judge.texts(distinct.cast(pl.String).to_list()))
+    if physical.null_count():
+        lookup[-1] = number([None])[0]
+        physical = physical.fill_null(len(lookup) - 1)
+    found: NDArray[np.int32] = lookup[physical.to_numpy()]
+    return found
+
+
 def _unseen_error(where: str, records: int) -> InputError:
     return InputError(
         where=where,
@@ -347,20 +357,6 @@ def _unseen_error(where: str, records: int) -> InputError:
             "--on-unseen suppress or nearest"
         ),
     )
-
-
-def _stars_hold(
-    encoder: Encoder,
-    homes: Sequence[Home | None],
-    spreads: Sequence[Counter[tuple[str | None, ...]]],
-    *,
-    judge: Judge,
-) -> bool:
-    classes: dict[Home, Counter[tuple[str | None, ...]]] = {}
-    for home, spread in zip(homes, spreads, strict=True):
-        key: Home = tuple(encoder.roots) if home is None else home
-        classes.setdefault(key, Counter()).update(spread)
-    return not judge.failing(classes)
 
 
 def _released(source: Source, schema: Schema) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from shoal.core.model_runtime import Encoder
 
 _ROOM = 2**22  # keys that are numbered through a table instead of a sort
 _NEW = np.int32(-1)
+_SWEPT = 300_000_000  # bytes that the sets of all stretches of a line may take
 
 
 @dataclass
@@ -25,6 +26,7 @@ class Column:
     table: NDArray[np.int32] = field(default_factory=lambda: np.full(1, _NEW, dtype=np.int32))
     numbers: dict[Any, int] = field(default_factory=dict)
     values: list[Any] = field(default_factory=list)  # a text that stands for each number
+    sets: list[tuple[Any, ...]] = field(default_factory=list)  # the classes of each number
     # Polars forgets which text an index stands for once no column uses it.
     keepers: list[pl.Series] = field(default_factory=list)
 
@@ -77,7 +79,32 @@ class Column:
         number = self.numbers.setdefault(covers, len(self.numbers))
         if number == len(self.values):
             self.values.append(value)
+            self.sets.append(covers)
         return number
+
+
+def sweep(column: Any) -> None:
+    """Find the classes around every stretch of a line at once, from left to right.
+
+    The encoder of a device looks at all ranges whenever it meets a new stretch, and needs
+    no memory for the others; for thousands of stretches one sweep is faster by far. A class
+    has one range in a column, so that entering and leaving it only turns its bit.
+    """
+    ends = {end: i for i, end in enumerate(column.ends)}
+    places = 2 * len(ends) + 1
+    if places * max((r[4].bit_length() for r in column.ranges), default=0) > 8 * _SWEPT:
+        return
+    turned = [0] * (places + 1)
+    for first, first_open, last, last_open, members in column.ranges:
+        begin = 0 if first is None else 2 * ends[first] + (2 if first_open else 1)
+        end = places - 1 if last is None else 2 * ends[last] + (0 if last_open else 1)
+        if begin <= end:
+            turned[begin] ^= members
+            turned[end + 1] ^= members
+    inside = 0
+    for place in range(places):
+        inside ^= turned[place]
+        column.segments[place] = inside
 
 
 def distinct_rows(
