@@ -23,7 +23,7 @@ from shoal.core.model import ModelColumn, RecodingModel
 from shoal.core.model_runtime import Column as Line
 from shoal.core.schema import Schema
 from shoal.engines.local import encode as engine
-from shoal.engines.local import encode_keys, source
+from shoal.engines.local import encode_keys, encode_settle, source
 from shoal.engines.local.encode import encode_lines, encode_safe, encode_table
 from shoal.engines.local.encode_keys import sweep
 
@@ -61,12 +61,20 @@ def test_small_batches_and_small_tables_of_keys_change_nothing(name, monkeypatch
     monkeypatch.setattr(source, "KEEP_BYTES", 0)
     monkeypatch.setattr(engine, "BATCH", 123)
     monkeypatch.setattr(encode_keys, "_ROOM", 8)
+    monkeypatch.setattr(encode_keys, "_SWEPT", 0)
+    monkeypatch.setattr(encode_settle, "_HELD", 100)
     pieces = encode_table(tmp_path / "t.csv", golden(name), on_unseen="nearest").table
     texts = pl.all().cast(pl.String)
     assert pieces.select(texts).equals(whole.select(texts).select(pieces.columns))
     safe = encode_safe(tmp_path / "t.csv", golden(name), out=tmp_path / "o.csv")
     assert safe.verification.holds
-    assert pl.read_csv(tmp_path / "o.csv", infer_schema=False).height == safe.report.released
+    written = pl.read_csv(tmp_path / "o.csv", infer_schema=False)
+    assert written.height == safe.report.released
+    rows, report = edge.encode_safe(frame.to_dicts(), golden(name), suppressed="remove")
+    assert safe.report.to_document() == report.to_document()
+    pairs = zip(written.to_dicts(), rows, strict=True)
+    assert all({k: v or "" for k, v in a.items()} == {k: v or "" for k, v in b.items()}
+               for a, b in pairs)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -33,6 +33,8 @@ def infer(
     ] = None,
     table: opt.Table = None,
     query: opt.Query = None,
+    engine: opt.Engine = "local",
+    master: opt.Master = None,
     sep: opt.Sep = None,
     json: opt.Json = False,
 ) -> int:
@@ -42,7 +44,9 @@ def infer(
 
     if prepared is not None and preset is None:
         raise SchemaError(where="infer", faults=["--prepared goes with --preset"])
-    asked = opt.input_of(source, table, query)
+    asked = opt.input_of(source, table, query, engine, master)
+    if engine == "spark" and preset is not None:
+        raise SchemaError(where="--engine", faults=["--preset needs the local engine"])
     found = api.infer(asked, max_size=max_size, seconds=seconds, threshold=threshold, separator=sep)
     notices = list(found.notices())
     if preset is not None:
@@ -137,6 +141,8 @@ def risk(
     attacks: Annotated[bool, typer.Option("--attacks", help="Carry out every attack.")] = False,
     table: opt.Table = None,
     query: opt.Query = None,
+    engine: opt.Engine = "local",
+    master: opt.Master = None,
     sep: opt.Sep = None,
     json: opt.Json = False,
 ) -> int:
@@ -153,9 +159,14 @@ def risk(
         hierarchies=hierarchies,
         missing=missing,
     )
-    asked = opt.input_of(source, table, query)
+    asked = opt.input_of(source, table, query, engine, master)
+    if engine == "spark" and release is not None:
+        raise SchemaError(where="--engine", faults=["attacks need the local engine"])
+    everybody: object = population
+    if engine == "spark" and population is not None:
+        everybody = opt.input_of(population, None, None, engine, master)
     found = api.risk(
-        asked, read, population=population, sampling_fraction=sampling_fraction, weights=weights,
+        asked, read, population=everybody, sampling_fraction=sampling_fraction, weights=weights,
         household=household, max_size=max_size, separator=sep,
     )  # fmt: skip
     document = found.to_document()
@@ -211,3 +222,38 @@ def attack_lines(attacks: list[dict[str, Any]]) -> list[str]:
             f"    {after['baseline']:>6.1%}"
         )
     return lines
+
+
+def risk_lines(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """Return every risk of a table and of its release, side by side."""
+    rows: list[tuple[str, str, str]] = []
+
+    def add(name: str, *path: str, share: bool = True) -> None:
+        pair = [_at(document, path) for document in (before, after)]
+        if pair[0] is not None:
+            texts = ["-" if x is None else f"{x:.2%}" if share else f"{x:,.6g}" for x in pair]
+            rows.append((name, texts[0], texts[1]))
+
+    add("prosecutor, highest", "prosecutor", "maximum")
+    add("prosecutor, average", "prosecutor", "average")
+    add("journalist, highest", "journalist", "maximum")
+    add("journalist, average", "journalist", "average")
+    add("marketer", "marketer", "average")
+    add("individual, highest", "individual", "maximum")
+    add("individual, average", "individual", "average")
+    add("records above 5 %", "individual", "high_risk_records", share=False)
+    add("records below 5 alike", "below", "5", share=False)
+    add("expected to be found", "expected_reidentifications", share=False)
+    add("household, highest", "household", "maximum")
+    add("household, average", "household", "average")
+    add("special uniques", "special_uniques", "records", share=False)
+    width = max(len(row[0]) for row in rows) + 2
+    lines = [f"  {'risk':<{width}}{'before':>10}{'after':>12}"]
+    return lines + [f"  {name:<{width}}{old:>10}{new:>12}" for name, old, new in rows]
+
+
+def _at(document: dict[str, Any], path: tuple[str, ...]) -> Any:
+    found: Any = document
+    for key in path:
+        found = None if found is None else found.get(key)
+    return found

@@ -104,16 +104,18 @@ class Tuples:
         counted = frame.group_by(pl.all()).agg(pl.len().cast(pl.Int64).alias(_COUNT))
         at = counted["t"].to_numpy()
         wide = [pl.Series(f"q{j}", codes[at, j]) for j in range(self.columns)]
-        self.held.append(counted.drop("t").with_columns(wide))
+        self.held.append(counted.drop("t").with_columns(wide).select(*self._keys(), _COUNT))
         self.rows += counted.height
         if self.rows > _HELD:
             self._join()
             self.rows = 0
 
+    def _keys(self) -> list[str]:
+        quasi = [f"q{j}" for j in range(self.columns)]
+        return quasi + [f"s{i}" for i in range(self.secrets)]
+
     def _join(self) -> pl.DataFrame:
-        whole = pl.concat(self.held)
-        keys = [name for name in whole.columns if name != _COUNT]
-        joined = whole.group_by(keys).agg(pl.col(_COUNT).sum())
+        joined = pl.concat(self.held).group_by(self._keys()).agg(pl.col(_COUNT).sum())
         self.held = [joined]
         return joined
 
@@ -124,9 +126,9 @@ class Tuples:
 
     def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
         """Return the tuples, the number of each one's sensitive values, and its records."""
-        quasi = [f"q{j}" for j in range(self.columns)]
-        secret = [f"s{i}" for i in range(self.secrets)]
-        frame = self._join().sort([*quasi, *secret])
+        names = self._keys()
+        quasi, secret = names[: self.columns], names[self.columns :]
+        frame = self._join().sort(names)
         codes = np.stack([frame[name].to_numpy() for name in quasi], axis=1)
         key: NDArray[np.int64] = np.zeros(frame.height, dtype=np.int64)
         for name, known in zip(secret, self.texts, strict=True):

@@ -29,6 +29,7 @@ def risk(
     weights: str | None = None,
     household: str | None = None,
     max_size: int | None = None,
+    special: bool = True,
 ) -> RiskReport:
     """Measure how easily people are found in a table as it stands.
 
@@ -40,6 +41,7 @@ def risk(
         weights: or: the column with the sampling weight of each record.
         household: the column that says who lives together.
         max_size: largest set of columns that the search for special uniques looks at.
+        special: False leaves special uniques out.
 
     Raises:
         InputError: a column is missing, there is no record, or a weight is no number above 0.
@@ -76,8 +78,9 @@ def risk(
         risks = _class_risks(classes)
         home = _household(source, grouped, risks, quasi=quasi, household=household)
     return risk_report(
-        classes, household=home, population=facts, max_size=max_size, notices=notices
-    )
+        classes, household=home, population=facts, max_size=max_size, special=special,
+        notices=notices,
+    )  # fmt: skip
 
 
 def _check(

@@ -53,6 +53,7 @@ class RiskReport:
         expected_reidentifications: the same as a number of records.
         journalist: None where nothing is known of the population.
         individual: risk of single records, with the population taken into account.
+        special: special uniques; empty where they were not asked for.
         population: what the population table says (k-map), or None.
         household: risk that somebody of a household is found, or None.
     """
@@ -149,6 +150,7 @@ def risk_report(
     household: Mapping[str, Any] | None = None,
     population: Mapping[str, Any] | None = None,
     max_size: int | None = None,
+    special: bool = True,
     notices: Sequence[str] = (),
 ) -> RiskReport:
     """Compute every risk of a table from its classes.
@@ -158,6 +160,7 @@ def risk_report(
         household: what was found about households, if asked for.
         population: what was found in a population table, if there is one.
         max_size: largest set of columns that SUDA looks at.
+        special: False leaves out SUDA and what each column adds.
         notices: words for the person who reads it.
     """
     sizes, big = classes.sizes, classes.population
@@ -166,11 +169,11 @@ def risk_report(
     if big is not None and not classes.weighted:
         risks = 1 / np.maximum(big, sizes)  # the population itself is known: nothing to estimate
     expected = float((sizes * risks).sum())
-    special = special_uniques(classes.codes, sizes, max_size=max_size)
-    if not special.complete:
+    alone = special_uniques(classes.codes, sizes, max_size=max_size) if special else None
+    if alone is not None and not alone.complete:
         notices = (
             *notices,
-            f"special uniques: sets of more than {special.max_size} columns left out",
+            f"special uniques: sets of more than {alone.max_size} columns left out",
         )
     return RiskReport(
         records=records,
@@ -185,17 +188,21 @@ def risk_report(
         journalist=None if big is None else journalist(sizes, big),
         marketer=marketer(sizes, big),
         individual=_individual(sizes, risks, weighted=classes.weighted),
-        special={
-            "records": special.records,
-            "by_size": {str(size): n for size, n in special.by_size.items()},
-            "max_size": special.max_size,
-            "complete": special.complete,
-        },
-        columns=_columns(classes, special),
+        special={} if alone is None else _special(alone),
+        columns={} if alone is None else _columns(classes, alone),
         population=population,
         household=household,
         notices=tuple(notices),
     )
+
+
+def _special(found: SpecialUniques) -> dict[str, Any]:
+    return {
+        "records": found.records,
+        "by_size": {str(size): n for size, n in found.by_size.items()},
+        "max_size": found.max_size,
+        "complete": found.complete,
+    }
 
 
 def _individual(
