@@ -16,7 +16,10 @@ from typing import Any
 from benchmarks.measure import ROOT, yardstick
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-NAMES = ("release", "lattice", "clustering", "infer", "dp", "encode", "encode_validity")
+NAMES = (
+    "release", "lattice", "clustering", "microaggregation", "semantic", "infer", "dp", "encode",
+    "encode_validity", "spark",
+)  # fmt: skip
 HEAD = """# Benchmarks
 
 Written by `make bench`; see `benchmarks/`. Times are CPU seconds, compiled and warm unless a row

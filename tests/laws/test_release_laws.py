@@ -30,7 +30,12 @@ from shoal.measures.utility import grouping_of, utility_of
 from shoal.methods.recoding import recoding_of
 
 SLOW = ("bfs", "dfs", "incognito", "refine", "kmember-parallel")  # long to compile, or much alike
-METHODS = [method.name for method in api.methods() if method.name not in SLOW]
+METHODS = [
+    method.name
+    for method in api.methods()
+    if method.name not in SLOW and method.family != "microaggregation"
+]
+AGGREGATING = [method.name for method in api.methods() if method.family == "microaggregation"]
 LAW = settings(
     max_examples=60, deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
@@ -177,6 +182,53 @@ def test_a_release_holds_covers_and_loses_no_record(method, case):
             for name in case.quasi:
                 facts = {**case.facts[name], "values": {each[name] for each in case.rows}}
                 assert naive.covers(row[name], mine[name], facts)
+
+
+FEWER = settings(LAW, max_examples=25)
+
+
+@pytest.mark.parametrize("method", [*AGGREGATING, "mondrian"])
+@FEWER
+@given(case=cases(), seed=st.randoms(use_true_random=False))
+def test_a_release_of_centroids_holds_and_loses_no_record(method, case, seed):
+    with folder() as place, folder() as other:
+        report = release(case, place, method, release="aggregate", threads=1)
+        if report is None:
+            return
+        rows = naive.read(place / "o.csv")
+        assert naive.broken(rows, case.quasi, case.promise, columns=case.facts) == 0
+        assert report.released == len(rows) == len(case.rows) - report.suppressed
+        assert report.classes == len(naive.classes(rows, case.quasi))
+        original = {row["id"]: row["s"] for row in case.rows}
+        assert all(original[row["id"]] == row["s"] for row in rows)
+        assert len({row["id"] for row in rows}) == len(rows)
+        assert -1e-9 <= report.utility["sse_loss"] <= 100 * len(case.quasi) + 1e-9
+        mixed = list(case.rows)
+        seed.shuffle(mixed)
+        again = release(case._replace(rows=mixed), other, method, release="aggregate", threads=2)
+        assert again is not None
+        assert (place / "o.csv").read_bytes() == (other / "o.csv").read_bytes()
+
+
+@pytest.mark.parametrize("method", AGGREGATING)
+@FEWER
+@given(case=cases())
+def test_groups_for_centroids_can_be_generalized_too(method, case):
+    with folder() as place:
+        report = release(case, place, method, release="generalize")
+        if report is None:
+            return
+        rows = naive.read(place / "o.csv")
+        assert naive.broken(rows, case.quasi, case.promise, columns=case.facts) == 0
+        assert report.classes == len(naive.classes(rows, case.quasi))
+        original = {row["id"]: row for row in case.rows}
+        for row in rows:
+            for name in case.quasi:
+                facts = {**case.facts[name], "values": {each[name] for each in case.rows}}
+                assert naive.covers(row[name], original[row["id"]][name], facts)
+        found = api.metrics(place / "t.csv", place / "o.csv", case.schema())
+        for name in ("ncp", "dm", "loss", "aecs"):
+            assert found["utility"][name] == pytest.approx(report.utility[name], abs=1e-9), name
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -108,7 +108,8 @@ class Space:
         self.kind = facts.get("kind")
         self.order = list(facts.get("order", ()))
         self.parents = facts.get("parents")
-        keys = sorted({self.key(text) for text in texts})
+        # A declared order is the whole scale, whether or not each step of it occurs.
+        keys = sorted({self.key(text) for text in (*texts, *self.order)})
         self.place = {key: place for place, key in enumerate(keys)}
 
     def key(self, text):

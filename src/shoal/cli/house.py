@@ -149,6 +149,28 @@ def _number(text: str) -> float:
         ) from None
 
 
+@hierarchy.command("wordnet")
+def wordnet(
+    column: Annotated[str, typer.Option(metavar="NAME", help="The column.")],
+    mapping: Annotated[
+        str, typer.Option("--map", metavar="FILE", help="CSV: value; lemma; sense; under.")
+    ],
+    folder: Annotated[
+        str, typer.Option("--dict", metavar="DIR", help="Folder of data.noun and index.noun.")
+    ],
+    out: Annotated[str, typer.Option(metavar="FILE", help="Hierarchy file (CSV).")],
+    root: Annotated[
+        str | None, typer.Option(metavar="SYNSET", help="Cut here, such as country or country#2.")
+    ] = None,
+) -> int:
+    """Build a hierarchy from WordNet's hypernyms."""
+    from shoal import api
+
+    tree = api.wordnet_hierarchy(column, mapping, folder, root=root, out=out)
+    print(f"{len(tree):,} nodes in {tree.height + 1} levels in {out}")
+    return 0
+
+
 @hierarchy.command("show")
 def show(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Hierarchy (CSV, YAML or JSON).")],

@@ -124,15 +124,17 @@ class _Column:
         for spread in classes:
             for texts, records in spread.items():
                 totals[texts[place]] += records
-        key = _order(attribute, [text for text in totals if text is not None])
+        # A declared order is the whole scale, whether or not each step of it occurs.
+        absent = [step for step in attribute.order if step not in totals]
+        key = _order(attribute, [text for text in totals if text is not None] + absent)
         ranks = {k: i + (None in totals) for i, k in enumerate(sorted(set(key.values())))}
         rank: dict[str | None, int] = {text: ranks[k] for text, k in key.items()}
         if None in totals:
             rank[None] = 0
         counts = [0] * (len(ranks) + (None in totals))
         values: list[str | None] = [None] * len(counts)
-        for text, records in totals.items():
-            counts[rank[text]] += records
+        for text in rank:
+            counts[rank[text]] += totals[text]
             values[rank[text]] = None if text is None else text.strip()
         return cls(rank, _reference(counts, values, attribute))
 

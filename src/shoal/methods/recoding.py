@@ -83,14 +83,16 @@ def recoding_of(
     *,
     node: NDArray[np.int32] | None = None,
     facts: dict[str, Any] | None = None,
+    join: bool = True,
 ) -> Recoding:
     """Return a recoding with its classes and pieces in an order that no search decides.
 
     Classes that would release the same labels become one: who reads the release cannot
     tell them apart. Classes are numbered by their boxes and pieces sorted by row, so two
     searches that find the same classes, on whatever number of threads, give the same bytes.
+    With `join=False` classes stay apart: what is released of them is decided later.
     """
-    home = _same_labels(table, low, high, node)
+    home = _same_labels(table, low, high, node) if join else np.arange(len(low))
     classes = int(home.max()) + 1 if home.size else 0
     joined_low = np.full((classes, low.shape[1]), np.iinfo(np.int32).max, dtype=np.int32)
     joined_high = np.full((classes, low.shape[1]), -1, dtype=np.int32)
@@ -117,9 +119,16 @@ def recoding_of(
     )
 
 
-def with_centroids(
-    recoding: Recoding, released: Sequence[Sequence[str | None]]
-) -> Recoding:
+def joined(recoding: Recoding) -> Recoding:
+    """Return the recoding with classes of the same labels as one."""
+    pieces = (recoding.row, recoding.label, recoding.count)
+    return recoding_of(
+        recoding.table, recoding.low, recoding.high, pieces,
+        node=recoding.node, facts=recoding.facts,
+    )  # fmt: skip
+
+
+def with_centroids(recoding: Recoding, released: Sequence[Sequence[str | None]]) -> Recoding:
     """Return the recoding with centroids to release: for each column, a label a class.
 
     Classes with the same centroid become one: who reads the release cannot tell them apart.

@@ -121,6 +121,80 @@ _CLUSTERING: tuple[tuple[str, str, str, tuple[str, ...], str], ...] = (
     ),
 )
 
+# name, home, kernel, options, summary: methods made for releasing centroids
+_MICRO: tuple[tuple[str, str, str, tuple[str, ...], str], ...] = (
+    (
+        "mdav",
+        "microaggregation.mdav:mdav",
+        "microaggregation_mdav:run",
+        (),
+        "groups of k around the records furthest from the mean",
+    ),
+    (
+        "vmdav",
+        "microaggregation.mdav:vmdav",
+        "microaggregation_mdav:run",
+        ("gamma",),
+        "the same, but groups may take near records up to 2k - 1",
+    ),
+    (
+        "mdav-generic",
+        "microaggregation.smdav:mdav_generic",
+        "microaggregation_grow:run",
+        (),
+        "MDAV for categories: equal or not",
+    ),
+    (
+        "s-mdav",
+        "microaggregation.smdav:s_mdav",
+        "microaggregation_grow:run",
+        (),
+        "MDAV with semantic distance, record by record",
+    ),
+    (
+        "sa-mdav",
+        "microaggregation.smdav:sa_mdav",
+        "microaggregation_grow:run",
+        ("absorb",),
+        "MDAV on distinct tuples with their frequencies",
+    ),
+    (
+        "sa-mdav-static",
+        "microaggregation.smdav:sa_mdav_static",
+        "microaggregation_grow:run",
+        ("absorb",),
+        "the same, measured from the first tuple of a group",
+    ),
+    (
+        "kmodes",
+        "microaggregation.kmodes:kmodes",
+        "microaggregation_modes:run",
+        ("groups", "iterations", "seed"),
+        "nearest modes, found anew round by round",
+    ),
+    (
+        "mondrian-unordered",
+        "mondrian.semantic:mondrian_unordered",
+        "mondrian_semantic:run",
+        ("seed",),
+        "cut categories at their centroid, in a random order",
+    ),
+    (
+        "mondrian-categorical",
+        "mondrian.semantic:mondrian_categorical",
+        "mondrian_semantic:run",
+        (),
+        "cut categories at their centroid, in the order of their tree",
+    ),
+    (
+        "sa-mondrian",
+        "mondrian.semantic:sa_mondrian",
+        "mondrian_semantic:run",
+        (),
+        "cut where two neighbouring categories are furthest apart",
+    ),
+)
+
 METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
@@ -169,6 +243,18 @@ METHODS: Mapping[str, Method] = {
                 options=("suppression_limit", *options),
             )
             for name, home, kernel, options, summary in _CLUSTERING
+        ],
+        *[
+            Method(
+                name=name,
+                family="microaggregation",
+                summary=summary,
+                home=f"shoal.methods.{home}",
+                kernel=f"shoal.kernels.{kernel}",
+                options=("suppression_limit", *options),
+                release="aggregate",
+            )
+            for name, home, kernel, options, summary in _MICRO
         ],
     )
 }

@@ -1,0 +1,98 @@
+"""MDAV and V-MDAV: groups around the records that are furthest out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.errors import MethodError
+from shoal.core.privacy import PrivacyModel
+from shoal.kernels import microaggregation_mdav as kernel
+from shoal.methods.clustering.clusters import Clusters, least_records
+from shoal.methods.clustering.repair import recode
+from shoal.methods.clustering.space import space_of
+from shoal.methods.frequency import FrequencyTable
+from shoal.methods.microaggregation.points import blocks_of, points_of
+from shoal.methods.recoding import Recoding
+
+
+def mdav(
+    table: FrequencyTable,
+    models: Sequence[PrivacyModel],
+    *,
+    suppression_limit: float = 0.0,
+) -> Recoding:
+    """Group by maximum distance to the average vector (Domingo-Ferrer and Torra, 2005).
+
+    While 3k records or more are left: r is the one furthest from their mean; it and its
+    k - 1 nearest become a group; s is the one left that is furthest from r; it and its k - 1
+    nearest become the next. If 2k or more are left then, one more group is made around the
+    one furthest from the mean. The rest is the last group.
+
+    Guarantee:
+        The groups of the plain text, record by record; of equally distant records the first
+        in the order of the table is taken. Equal records count as often as they occur.
+    """
+    found = kernel.mdav(blocks_of(points_of(table)), table.counts, k=least_records(models))
+    return _release(table, models, Clusters(*found), suppression_limit)
+
+
+def vmdav(
+    table: FrequencyTable,
+    models: Sequence[PrivacyModel],
+    *,
+    gamma: float = 0.2,
+    suppression_limit: float = 0.0,
+) -> Recoding:
+    """Group as MDAV does, with groups of k to 2k - 1 records (Solanas and Martínez, 2006).
+
+    While k records or more are left: e is the one furthest from the mean of all records; it
+    and its k - 1 nearest become a group. While the group has fewer than 2k - 1 records, the
+    record nearest to any of its members joins it, if its distance to that member is less
+    than `gamma` times its distance to the nearest other record that is left (if there is
+    none, it joins). Fewer than k records that are left in the end go each to the group with
+    the nearest mean, as the groups were before.
+
+    Guarantee:
+        The groups of the plain text; of equally distant records the first in the order of
+        the table is taken, of equally distant groups the one made first.
+
+    Raises:
+        MethodError: gamma is below 0 or no number.
+    """
+    if not 0.0 <= gamma < np.inf:
+        raise MethodError(problem="--gamma must be a number from 0 on (0.2: scattered data)")
+    points = points_of(table)
+    k = least_records(models)
+    found = Clusters(*kernel.vmdav(blocks_of(points), table.counts, k=k, gamma=gamma))
+    return _release(table, models, _settled(found, points), suppression_limit)
+
+
+def _settled(clusters: Clusters, points: NDArray[np.float64]) -> Clusters:
+    """Put the pieces without a group where the nearest mean is."""
+    row, label, records = clusters
+    left = label < 0
+    if not left.any():
+        return clusters
+    if left.all():
+        return Clusters(row, np.zeros_like(label), records)
+    kept = points[row[~left]] * records[~left, None]
+    groups = int(label.max()) + 1
+    sizes = np.bincount(label[~left], weights=records[~left], minlength=groups)
+    settled = label.copy()
+    gaps = np.zeros((int(left.sum()), groups))
+    for c in range(points.shape[1]):
+        mean = np.bincount(label[~left], weights=kept[:, c], minlength=groups) / sizes
+        gaps += (points[row[left], c][:, None] - mean[None, :]) ** 2
+    settled[left] = gaps.argmin(axis=1)
+    return Clusters(row, settled, records)
+
+
+def _release(
+    table: FrequencyTable, models: Sequence[PrivacyModel], clusters: Clusters, limit: float
+) -> Recoding:
+    return recode(
+        table, models, clusters, space=space_of(table.domains), suppression_limit=limit, join=False
+    )
