@@ -47,7 +47,7 @@ def kmember(data, rows, k, *, domains, seed, target=None, penalty=0):
     while len(left) >= k:
         gaps = {r: losses.distance(point, data[r]) for r in left}
         furthest = max(gaps.values())
-        r = next(r for r in left if gaps[r] == furthest)
+        r = [r for r in left if gaps[r] == furthest][-1]
         point = data[r]
         cluster = [r]
         left.remove(r)
@@ -58,7 +58,7 @@ def kmember(data, rows, k, *, domains, seed, target=None, penalty=0):
                 loss = losses.loss([data[m] for m in [*cluster, r]])
                 if target is not None and target[r] != majority([target[m] for m in cluster]):
                     loss += penalty
-                return loss, rows[r] != last, rows[r], r
+                return loss, rows[r] != last, -rows[r], r
 
             best = min(left, key=key)
             cluster.append(best)
@@ -188,8 +188,8 @@ def kaca(data, k, *, domains):
         if len(clusters[a]) + take >= 2 * k:
             take = k - len(clusters[a])
         boxes[a] = boxes[a] + boxes[b]
-        clusters[a] += clusters[b][:take]
-        clusters[b] = clusters[b][take:]
+        for _ in range(take):  # the paper does not say which: those that came last
+            clusters[a].append(clusters[b].pop())
         if not clusters[b]:
             del clusters[b]
     return list(clusters.values())

@@ -240,7 +240,9 @@ class Schema:
 _KEYS = frozenset(
     ("version", "columns", "others", "privacy", "utility", "suppression_limit", "missing", "target")
 )
-_COLUMN_KEYS = frozenset(("role", "kind", "hierarchy", "order", "weight", "bounds", "distance", "beta"))
+_COLUMN_KEYS = frozenset(
+    ("role", "kind", "hierarchy", "order", "weight", "bounds", "distance", "beta")
+)
 
 
 def _faults_of(schema: Schema) -> list[str]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
 from shoal.kernels.clustering_space import (
     FULL,
     KIND,
-    LEAN,
     LINE,
     MISSING,
     SIZE,
     START,
     TABLE,
     Space,
+    lean,
+    lean_outer,
 )
 
 
@@ -50,7 +50,7 @@ def merge_classes(
     return piece[0, :pieces], label, piece[1, :pieces]
 
 
-@njit(**LEAN)
+@lean
 def cost(column, flat, log, j, low, high):
     """Return the loss of codes low … high of column j."""
     kind = column[j, KIND]
@@ -68,7 +68,7 @@ def cost(column, flat, log, j, low, high):
     return np.int64(max(flat[base + low], flat[base + high - (1 << level)]))
 
 
-@njit(**LEAN)
+@lean_outer
 def run(low, high, sizes, column, flat, log, k, piece, head, codes, live, pieces):
     """Merge until no class below k is left (or only one class); return the pieces."""
     columns = low.shape[1]

@@ -1,4 +1,4 @@
-"""Local search on clusters: move, swap and pull records, dissolve clusters.
+"""Local search on clusters: move, swap and pull records, dissolve and found clusters.
 
 Clusters stand in a line, and each one deals only with those around it: the caller puts
 them in another order before every round, so that other neighbours meet. Pieces (records
@@ -9,40 +9,55 @@ these changes is sought, and made if it loses less than the threshold:
     swap      places with a piece of a neighbour
     pull      move, and let a neighbour with records to spare fill the place
     dissolve  the piece's whole cluster into its neighbours
+    found     a cluster of pieces that their clusters can spare
 
-A cluster keeps the two lowest and the two highest codes of each column, so that its box
-without one piece is known at once.
+A change after which a cluster breaks the promise is taken back. A cluster keeps the two
+lowest and the two highest codes of each column, so that its box without one piece is known
+at once, and each column's loss, so that only columns that widen are looked up.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.kernels.clustering_space import (
-    FULL,
-    KIND,
-    LEAN,
-    LINE,
-    MISSING,
-    SIZE,
-    START,
-    TABLE,
-    Space,
-)
+from shoal.kernels.axes import Promise
+from shoal.kernels.clustering_losses import cost
+from shoal.kernels.clustering_space import lean, lean_outer
+from shoal.kernels.judge import judge
+
+PULLS = 12
+"""Clusters to each side that a place is filled from."""
 
 BEST = 3
+"""Neighbours whose pieces are tried for a swap."""
+
+RECORDS, LABEL, NEXT, BEFORE = range(4)  # of a piece
+SIZE, LOSS, HEAD = range(3)  # of a cluster: records, loss of its box, first piece
+LOW, LOW2, HIGH, HIGH2, PART = range(5)  # of a column of a cluster
+MOVE, SWAP, PULL = 1, 2, 3
+
+
+class Pieces(NamedTuple):
+    """Pieces of rows: their codes, records and sensitive values.
+
+    `secret` numbers the values of all sensitive columns through (`Promise.start` added).
+    """
+
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    secret: NDArray[np.int32]
 
 
 def improve(
-    codes: NDArray[np.int32],
-    counts: NDArray[np.int64],
+    pieces: Pieces,
     label: NDArray[np.int64],
     *,
-    space: Space,
-    k: int,
+    losses: NDArray[np.int32],
+    promise: Promise,
     turns: NDArray[np.int64],
     slack: NDArray[np.int64],
     window: int,
@@ -50,440 +65,435 @@ def improve(
     """Improve the clusters in place (`label`); return by how much the loss fell.
 
     Args:
-        codes: int32[pieces, columns].
-        counts: records per piece.
+        pieces: what is clustered.
         label: cluster of each piece, 0 … c-1 along the line.
-        space: the losses.
-        k: least records of a cluster.
+        losses: as `clustering_losses.packed` returns them.
+        promise: what every cluster keeps.
         turns: the pieces in the order in which they are taken up.
         slack: for each turn, how much a change may lose (0: it must gain).
         window: how many clusters to each side are neighbours.
 
     Guarantee:
-        Every cluster keeps at least k records, if it had them, or ends without any. New
-        clusters, with labels above the given ones, have at least k records.
+        Every cluster keeps the promise, if it did so, or ends without any record. New
+        clusters, with labels above the given ones, keep it too.
     """
+    codes, counts, secret = pieces
     if codes.dtype != np.int32 or counts.dtype != np.int64 or label.dtype != np.int64:
         raise KernelInputError(problem="codes must be int32, counts and labels int64")
-    if codes.shape != (len(label), len(space.column)) or len(turns) != len(slack):
-        raise KernelInputError(problem="pieces, columns and turns do not fit each other")
+    if len(codes) != len(label) or len(secret) != len(label) or len(turns) != len(slack):
+        raise KernelInputError(problem="pieces, labels and turns do not fit each other")
     if not len(label):
         return 0
     clusters = int(label.max()) + 1
     clusters += clusters // 8 + 8  # room for new ones
     if label.min() < 0 or (turns.size and (turns.min() < 0 or turns.max() >= len(label))):
         raise KernelInputError(problem="a label or a turn is outside its range")
-    columns = codes.shape[1]
-    state = np.empty((clusters, 4 * columns), dtype=np.int32)
-    numbers = np.zeros((clusters, 3), dtype=np.int64)  # records, loss of the box, first piece
-    links = np.empty((len(label), 2), dtype=np.int64)  # next and previous piece
-    return int(
-        run(
-            codes, counts, label, space.column, space.flat, space.log, k, turns, slack, window,
-            state, numbers, links, np.empty((2, columns), dtype=np.int64),
-            np.empty((2, BEST), dtype=np.int64), np.empty(4 * k, dtype=np.int64),
-            np.empty(4 * k, dtype=np.int64), np.empty(clusters, dtype=np.int64),
-        )
+    links = np.empty((len(label), 4), dtype=np.int64)
+    links[:, RECORDS] = counts
+    links[:, LABEL] = label
+    values = promise.reference.size
+    fallen = run(
+        np.ascontiguousarray(codes), links, losses,
+        np.empty((clusters, 5 * codes.shape[1]), dtype=np.int32),
+        np.zeros((clusters, 3), dtype=np.int64),
+        np.empty((4, len(label) + clusters + BEST), dtype=np.int64),
+        np.stack((turns, slack), axis=1),
+        np.array([promise.k, window], dtype=np.int64),
+        promise if promise.kind.size else None,
+        secret, np.zeros((clusters, values), dtype=np.int64),
+        np.empty(2 * max(promise.tree_parent.size, values) + 2),
     )  # fmt: skip
+    label[:] = links[:, LABEL]
+    return int(fallen)
 
 
-@njit(**LEAN)
-def cost(column, flat, log, j, low, high):
-    """Return the loss of codes low … high of column j."""
-    kind = column[j, KIND]
-    start = column[j, START]
-    if kind == TABLE:
-        return np.int64(flat[start + low * column[j, SIZE] + high])
-    if kind == LINE:
-        if low == 0 and high > 0 and column[j, MISSING] == 1:
-            return column[j, FULL]
-        return np.int64(flat[start + high]) - flat[start + low]
-    if low == high:
-        return np.int64(flat[start + low])
-    level = log[high - low]
-    base = start + (level + 1) * column[j, SIZE]
-    return np.int64(max(flat[base + low], flat[base + high - (1 << level)]))
-
-
-@njit(**LEAN)
-def renew(column, flat, log, codes, counts, a, state, numbers, links):
-    """Count a cluster's records and find its extreme codes anew."""
-    columns = codes.shape[1]
+@lean
+def renew(codes, pieces, losses, state, numbers, a):
+    """Count a cluster's records and find its extreme codes and its loss anew."""
     size = np.int64(0)
-    piece = numbers[a, 2]
-    for c in range(columns):
-        state[a, 4 * c] = 2147483647
-        state[a, 4 * c + 1] = 2147483647
-        state[a, 4 * c + 2] = -1
-        state[a, 4 * c + 3] = -1
-    while piece >= 0:
-        size += counts[piece]
-        for c in range(columns):
+    loss = np.int64(0)
+    for c in range(codes.shape[1]):
+        low = np.int32(2147483647)
+        low2 = low
+        high = np.int32(-1)
+        high2 = high
+        piece = numbers[a, HEAD]
+        size = np.int64(0)
+        while piece >= 0:
+            size += pieces[piece, RECORDS]
             code = codes[piece, c]
-            if code < state[a, 4 * c + 1]:
-                state[a, 4 * c + 1] = max(code, state[a, 4 * c])
-                state[a, 4 * c] = min(code, state[a, 4 * c])
-            if code > state[a, 4 * c + 3]:
-                state[a, 4 * c + 3] = min(code, state[a, 4 * c + 2])
-                if code > state[a, 4 * c + 2]:
-                    state[a, 4 * c + 3] = state[a, 4 * c + 2]
-                    state[a, 4 * c + 2] = code
-                else:
-                    state[a, 4 * c + 3] = code
-        piece = links[piece, 0]
-    loss = np.int64(0)
-    if size > 0:
-        for c in range(columns):
-            low = np.int64(state[a, 4 * c])
-            loss += cost(column, flat, log, c, low, np.int64(state[a, 4 * c + 2]))
-    numbers[a, 0] = size
-    numbers[a, 1] = loss
+            if code < low2:
+                low2 = max(code, low)
+                low = min(code, low)
+            if code > high2:
+                high2 = min(code, high)
+                high = max(code, high)
+            piece = pieces[piece, NEXT]
+        state[a, 5 * c + LOW] = low
+        state[a, 5 * c + LOW2] = low2
+        state[a, 5 * c + HIGH] = high
+        state[a, 5 * c + HIGH2] = high2
+        if high >= 0:
+            part = cost(losses, c, low, high)
+            state[a, 5 * c + PART] = part
+            loss += part
+    numbers[a, SIZE] = size
+    numbers[a, LOSS] = loss
 
 
-@njit(**LEAN)
-def without(codes, piece, a, state, box):
-    """Write the box of a cluster without one of its pieces; return whether any is left."""
-    for c in range(codes.shape[1]):
-        code = codes[piece, c]
-        low = state[a, 4 * c + 1] if code == state[a, 4 * c] else state[a, 4 * c]
-        high = state[a, 4 * c + 3] if code == state[a, 4 * c + 2] else state[a, 4 * c + 2]
-        if high < 0:
-            return False
-        box[0, c] = low
-        box[1, c] = high
-    return True
+@lean
+def box_loss(codes, losses, state, a, joins, leaves, limit):
+    """Return the loss of a cluster's box with one piece more, one less, or both.
 
-
-@njit(**LEAN)
-def box_loss(column, flat, log, box):
-    """Return the loss of a box."""
-    loss = np.int64(0)
-    for c in range(box.shape[1]):
-        loss += cost(column, flat, log, c, box[0, c], box[1, c])
-    return loss
-
-
-@njit(**LEAN)
-def joined(column, flat, log, box, codes, piece):
-    """Return the loss of a box with a piece in it."""
-    loss = np.int64(0)
-    for c in range(box.shape[1]):
-        code = np.int64(codes[piece, c])
-        loss += cost(column, flat, log, c, min(box[0, c], code), max(box[1, c], code))
-    return loss
-
-
-@njit(**LEAN)
-def joined_cluster(column, flat, log, state, b, codes, piece):
-    """Return the loss of a cluster's box with a piece in it."""
+    A number below 0 stands for no piece. Stops, with what it has, above the limit.
+    """
     loss = np.int64(0)
     for c in range(codes.shape[1]):
-        code = np.int64(codes[piece, c])
-        low = min(np.int64(state[b, 4 * c]), code)
-        loss += cost(column, flat, log, c, low, max(np.int64(state[b, 4 * c + 2]), code))
+        low = state[a, 5 * c + LOW]
+        high = state[a, 5 * c + HIGH]
+        part = np.int64(state[a, 5 * c + PART])
+        is_old = True
+        if leaves >= 0:
+            code = codes[leaves, c]
+            if code == low:
+                low = state[a, 5 * c + LOW2]
+                is_old = False
+            if code == high:
+                high = state[a, 5 * c + HIGH2]
+                is_old = False
+        if joins >= 0:
+            code = codes[joins, c]
+            if code < low:
+                low = code
+                is_old = False
+            if code > high:
+                high = code
+                is_old = False
+        loss += part if is_old else cost(losses, c, low, high)
+        if loss > limit:
+            break
     return loss
 
 
-@njit(**LEAN)
-def swapped(column, flat, log, state, b, codes, leaves, joins):
-    """Return the loss of a cluster's box when one piece leaves and another joins."""
-    loss = np.int64(0)
-    for c in range(codes.shape[1]):
-        code = codes[leaves, c]
-        other = np.int64(codes[joins, c])
-        low = state[b, 4 * c + 1] if code == state[b, 4 * c] else state[b, 4 * c]
-        high = state[b, 4 * c + 3] if code == state[b, 4 * c + 2] else state[b, 4 * c + 2]
-        loss += cost(column, flat, log, c, min(np.int64(low), other), max(np.int64(high), other))
-    return loss
-
-
-@njit(**LEAN)
-def hand_over(piece, a, b, label, numbers, links):
-    """Take a piece out of one cluster's list and put it into another's."""
-    after = links[piece, 0]
-    before = links[piece, 1]
+@lean
+def hand_over(codes, pieces, losses, state, numbers, secret, hist, piece, to):
+    """Take a piece out of its cluster and put it into another one."""
+    a = pieces[piece, LABEL]
+    after = pieces[piece, NEXT]
+    before = pieces[piece, BEFORE]
     if before < 0:
-        numbers[a, 2] = after
+        numbers[a, HEAD] = after
     else:
-        links[before, 0] = after
+        pieces[before, NEXT] = after
     if after >= 0:
-        links[after, 1] = before
-    links[piece, 0] = numbers[b, 2]
-    links[piece, 1] = -1
-    if numbers[b, 2] >= 0:
-        links[numbers[b, 2], 1] = piece
-    numbers[b, 2] = piece
-    label[piece] = b
+        pieces[after, BEFORE] = before
+    first = numbers[to, HEAD]
+    pieces[piece, NEXT] = first
+    pieces[piece, BEFORE] = -1
+    if first >= 0:
+        pieces[first, BEFORE] = piece
+    numbers[to, HEAD] = piece
+    pieces[piece, LABEL] = to
+    for s in range(secret.shape[1]):
+        hist[a, secret[piece, s]] -= pieces[piece, RECORDS]
+        hist[to, secret[piece, s]] += pieces[piece, RECORDS]
+    for end in range(2):  # one call in a loop: two would be compiled twice
+        renew(codes, pieces, losses, state, numbers, a if end == 0 else to)
 
 
-@njit(**LEAN)
-def nearest_clusters(column, flat, log, codes, counts, piece, a, begin, end, state, numbers, best):
-    """List the clusters that grow least by a piece: their growth, place, and new loss."""
+@lean
+def nearest(codes, pieces, losses, state, numbers, piece, window, room):
+    """List the clusters around that grow least by a piece: their growth and place."""
     found = 0
-    count = counts[piece]
-    for b in range(begin, end):
-        if b == a or numbers[b, 0] == 0:
+    a = pieces[piece, LABEL]
+    count = pieces[piece, RECORDS]
+    columns = codes.shape[1]
+    limit = np.int64(1) << 60
+    for b in range(max(a - window, 0), min(a + window + 1, len(numbers))):
+        size = numbers[b, SIZE]
+        if b == a or size == 0:
             continue
-        loss = joined_cluster(column, flat, log, state, b, codes, piece)
-        growth = (numbers[b, 0] + count) * loss - numbers[b, 0] * numbers[b, 1]
-        if found == BEST and growth >= best[0, BEST - 1]:
+        growth = count * numbers[b, LOSS]
+        for c in range(columns):
+            if growth >= limit:
+                break
+            low = state[b, 5 * c + LOW]
+            high = state[b, 5 * c + HIGH]
+            code = codes[piece, c]
+            if code < low or code > high:
+                part = cost(losses, c, min(low, code), max(high, code))
+                growth += (size + count) * (part - state[b, 5 * c + PART])
+        if growth >= limit:
             continue
-        at = found if found < BEST else BEST - 1
+        at = min(found, BEST - 1)
         found = min(found + 1, BEST)
-        while at > 0 and best[0, at - 1] > growth:
-            best[0, at] = best[0, at - 1]
-            best[1, at] = best[1, at - 1]
+        while at > 0 and room[0, at - 1] > growth:
+            room[0, at] = room[0, at - 1]
+            room[1, at] = room[1, at - 1]
             at -= 1
-        best[0, at] = growth
-        best[1, at] = b
+        room[0, at] = growth
+        room[1, at] = b
+        if found == BEST:
+            limit = room[0, BEST - 1]
     return found
 
 
-@njit(**LEAN)
-def dissolve(
-    column, flat, log, codes, counts, label, a, begin, end, state, numbers, links, best, limit,
-    moved,
-):  # fmt: skip
+@lean
+def all_hold(promise, numbers, hist, scratch, clusters, found):
+    """Say whether each of some clusters keeps the promise, or has no records."""
+    for i in range(found):
+        a = clusters[i]
+        if numbers[a, SIZE] > 0 and not judge(promise, numbers[a, SIZE], hist[a], scratch):
+            return False
+    return True
+
+
+@lean
+def take_back(codes, pieces, losses, state, numbers, secret, hist, room, done):
+    """Undo changes: room[2] lists the pieces that were moved, room[3] where they were."""
+    for i in range(done - 1, -1, -1):
+        hand_over(codes, pieces, losses, state, numbers, secret, hist, room[2, i], room[3, i])
+
+
+@lean
+def dissolve(codes, pieces, losses, state, numbers, room, a, window, spread, secret, hist, scratch):
     """Give every piece of a cluster to the neighbour that grows least, if that loses less.
 
-    Returns: the change of the loss; 0 and all as before, if it is not below `limit`.
+    Looks first what it would lose if each piece were the only one to come. Returns: the
+    change of the loss; 0 and all as before, if it is not below 0.
     """
-    old = numbers[a, 0] * numbers[a, 1]
-    change = -old
-    piece = numbers[a, 2]
-    pieces = 0
-    while piece >= 0:  # a first look, as if each piece were the only one to come
-        if (
-            pieces == moved.size
-            or nearest_clusters(
-                column, flat, log, codes, counts, piece, a, begin, end, state, numbers, best
-            )
-            == 0
-        ):
-            return np.int64(0)
-        change += best[0, 0]
-        if change >= limit:
-            return np.int64(0)
-        moved[pieces] = piece
-        pieces += 1
-        piece = links[piece, 0]
-    change = -old
-    done = 0
-    while done < pieces and change < limit:
-        piece = moved[done]
-        nearest_clusters(
-            column, flat, log, codes, counts, piece, a, begin, end, state, numbers, best
-        )
-        change += best[0, 0]
-        hand_over(piece, a, best[1, 0], label, numbers, links)
-        renew(column, flat, log, codes, counts, best[1, 0], state, numbers, links)
-        done += 1
-    if change < limit:
-        renew(column, flat, log, codes, counts, a, state, numbers, links)
+    old = numbers[a, SIZE] * numbers[a, LOSS]
+    change = np.int64(0)
+    done = np.int64(0)
+    is_kept = True
+    for look in range(2):
+        if change > 0 or not is_kept:
+            break
+        change = -old
+        piece = numbers[a, HEAD]
+        while piece >= 0 and change < 0 and is_kept:
+            after = pieces[piece, NEXT]
+            is_kept = nearest(codes, pieces, losses, state, numbers, piece, window, room) > 0
+            if is_kept:
+                change += room[0, 0]
+            if is_kept and look == 1:
+                room[2, done] = piece
+                room[3, done] = a
+                done += 1
+                to = room[1, 0]
+                hand_over(codes, pieces, losses, state, numbers, secret, hist, piece, to)
+                if spread is not None:
+                    is_kept = judge(spread, numbers[to, SIZE], hist[to], scratch)
+            piece = after
+        if change >= 0:
+            is_kept = False
+    if is_kept:
         return change
-    for i in range(done):
-        b = label[moved[i]]
-        hand_over(moved[i], b, a, label, numbers, links)
-        renew(column, flat, log, codes, counts, b, state, numbers, links)
-    renew(column, flat, log, codes, counts, a, state, numbers, links)
+    take_back(codes, pieces, losses, state, numbers, secret, hist, room, done)
     return np.int64(0)
 
 
-@njit(**LEAN)
+@lean
 def emerge(
-    column, flat, log, codes, counts, label, k, first, begin, end, e, state, numbers, links, box,
-    moved, origin,
-):  # fmt: skip
-    """Found a cluster from pieces that their clusters can spare, if that loses less.
+    codes, pieces, losses, state, numbers, room, first, e, k, near, spread, secret, hist, scratch
+):
+    """Found cluster e from pieces that their clusters can spare, if that loses less.
 
     It begins with one piece and takes, from the clusters around, the spare one that makes
     it grow least, until it has k records. Returns: the change of the loss; 0 and all as
     before, if it is not below 0.
     """
     change = np.int64(0)
-    size = np.int64(0)
-    pieces = 0
+    done = 0
     piece = first
-    while True:
-        a = label[piece]
-        change -= numbers[a, 0] * numbers[a, 1]
-        hand_over(piece, a, e, label, numbers, links)
-        renew(column, flat, log, codes, counts, a, state, numbers, links)
-        change += numbers[a, 0] * numbers[a, 1]
-        for c in range(codes.shape[1]):
-            code = np.int64(codes[piece, c])
-            box[0, c] = code if pieces == 0 else min(box[0, c], code)
-            box[1, c] = code if pieces == 0 else max(box[1, c], code)
-        size += counts[piece]
-        moved[pieces] = piece
-        origin[pieces] = a
-        pieces += 1
-        if size >= k or pieces == moved.size:
-            break
+    begin = max(pieces[first, LABEL] - near, 0)
+    end = min(pieces[first, LABEL] + near + 1, len(numbers))
+    while piece >= 0:
+        a = pieces[piece, LABEL]
+        change -= numbers[a, SIZE] * numbers[a, LOSS]
+        hand_over(codes, pieces, losses, state, numbers, secret, hist, piece, e)
+        change += numbers[a, SIZE] * numbers[a, LOSS]
+        room[2, done] = piece
+        room[3, done] = a
+        done += 1
         piece = np.int64(-1)
-        least = np.int64(0)
+        if numbers[e, SIZE] >= k:
+            break
+        least = np.int64(1) << 60
         for b in range(begin, end):
-            if b == e or numbers[b, 0] <= k:
+            if b == e or numbers[b, SIZE] <= k:
                 continue
-            q = numbers[b, 2]
+            q = numbers[b, HEAD]
             while q >= 0:
-                if numbers[b, 0] - counts[q] >= k and counts[q] < k:
-                    loss = joined(column, flat, log, box, codes, q)
-                    if piece < 0 or loss < least:
+                count = pieces[q, RECORDS]
+                if count < k and numbers[b, SIZE] - count >= k:
+                    loss = box_loss(codes, losses, state, e, q, np.int64(-1), least)
+                    if loss < least:
                         piece = q
                         least = loss
-                q = links[q, 0]
-        if piece < 0:
-            break
-    renew(column, flat, log, codes, counts, e, state, numbers, links)
-    change += numbers[e, 0] * numbers[e, 1]
-    if size >= k and change < 0:
+                q = pieces[q, NEXT]
+    change += numbers[e, SIZE] * numbers[e, LOSS]
+    is_kept = numbers[e, SIZE] >= k and change < 0
+    if spread is not None and is_kept:
+        room[3, done] = e
+        is_kept = all_hold(spread, numbers, hist, scratch, room[3], done + 1)
+    if is_kept:
         return change
-    for i in range(pieces):
-        hand_over(moved[i], e, origin[i], label, numbers, links)
-        renew(column, flat, log, codes, counts, origin[i], state, numbers, links)
-    numbers[e, 0] = 0
+    take_back(codes, pieces, losses, state, numbers, secret, hist, room, done)
     return np.int64(0)
 
 
-@njit(**LEAN)
+@lean
+def choose(codes, pieces, losses, state, numbers, piece, k, room, found, secret, same, gain, least):
+    """Find the best move, swap or pull for a piece; return its kind, other piece and change.
+
+    room: the nearest clusters; room[2, 0] becomes the cluster that is dealt with.
+    same: only swaps with a piece of the same sensitive values, which change no spread.
+    """
+    a = pieces[piece, LABEL]
+    count = pieces[piece, RECORDS]
+    size = numbers[a, SIZE]
+    left = size - count
+    old = size * numbers[a, LOSS]
+    kind = 0
+    other = np.int64(-1)
+    if (left >= k or left == 0) and not same and room[0, 0] - gain < least:
+        least = room[0, 0] - gain
+        kind = MOVE
+        room[2, 0] = room[1, 0]
+    pulls = np.int64(0)
+    if 0 < left < k and not same and room[0, 0] - old < least:
+        pulls = np.int64(2 * PULLS + 1)
+    for n in range(found + pulls if left > 0 else 0):
+        is_swap = n < found
+        b = room[1, n] if is_swap else a - PULLS + n - found
+        if not is_swap:
+            if b < 0 or b >= len(numbers) or b == a or b == room[1, 0] or numbers[b, SIZE] <= k:
+                continue
+        before = old + numbers[b, SIZE] * numbers[b, LOSS]
+        before -= np.int64(0) if is_swap else room[0, 0]
+        q = numbers[b, HEAD]
+        while q >= 0:
+            a_size = left + pieces[q, RECORDS]
+            b_size = numbers[b, SIZE] - pieces[q, RECORDS]
+            fits = a_size >= k and b_size > 0
+            b_size += count if is_swap else np.int64(0)
+            if same:
+                for s in range(secret.shape[1]):
+                    fits = fits and secret[q, s] == secret[piece, s]
+            if fits and b_size >= k:
+                most = least + before
+                loss = a_size * box_loss(codes, losses, state, a, q, piece, most // a_size)
+                if loss < most:
+                    most -= loss
+                    joins = piece if is_swap else np.int64(-1)
+                    loss = b_size * box_loss(codes, losses, state, b, joins, q, most // b_size)
+                    if loss < most:
+                        least -= most - loss
+                        kind = SWAP if is_swap else PULL
+                        room[2, 0] = b
+                        other = q
+            q = pieces[q, NEXT]
+    return kind, other, least
+
+
+@lean
+def change(codes, pieces, losses, state, numbers, room, piece, kind, other, secret, hist):
+    """Carry out a change; leave in room[1] the clusters it touched; return their number."""
+    a = pieces[piece, LABEL]
+    b = room[2, 0]
+    goal = room[1, 0] if kind == PULL else b
+    room[2, 0] = piece
+    room[3, 0] = a
+    room[2, 1] = other
+    room[3, 1] = b
+    room[1, 0] = a
+    room[1, 1] = b
+    room[1, 2] = goal
+    for i in range(1 if kind == MOVE else 2):
+        to = goal if i == 0 else a
+        hand_over(codes, pieces, losses, state, numbers, secret, hist, room[2, i], to)
+    return 3 if kind == PULL else 2
+
+
+@lean_outer
 def run(
-    codes, counts, label, column, flat, log, k, turns, slack, window, state, numbers, links,
-    box, best, moved, origin, free,
-):  # fmt: skip
-    """Give every piece its turn; return by how much the loss fell."""
-    clusters = numbers.shape[0]
+    codes, pieces, losses, state, numbers, room, turns, settings, spread, secret, hist, scratch
+):
+    """Give every piece its turn; return by how much the loss fell.
+
+    spread: the promise, where it is more than k; otherwise None.
+    """
+    clusters = len(numbers)
+    k, window = settings[0], settings[1]
     for a in range(clusters):
-        numbers[a, 2] = -1
-    for piece in range(label.size):
-        a = label[piece]
-        links[piece, 0] = numbers[a, 2]
-        links[piece, 1] = -1
-        if numbers[a, 2] >= 0:
-            links[numbers[a, 2], 1] = piece
-        numbers[a, 2] = piece
+        numbers[a, HEAD] = -1
+    for piece in range(len(pieces)):
+        a = pieces[piece, LABEL]
+        first = numbers[a, HEAD]
+        pieces[piece, NEXT] = first
+        pieces[piece, BEFORE] = -1
+        if first >= 0:
+            pieces[first, BEFORE] = piece
+        numbers[a, HEAD] = piece
+        for s in range(secret.shape[1]):
+            hist[a, secret[piece, s]] += pieces[piece, RECORDS]
     for a in range(clusters):
-        renew(column, flat, log, codes, counts, a, state, numbers, links)
+        renew(codes, pieces, losses, state, numbers, a)
+    near = min(window, max(np.int64(2), 128 // k))
     fallen = np.int64(0)
-    empty = 0
-    for a in range(clusters):
-        if numbers[a, 0] == 0:
-            free[empty] = a
-            empty += 1
-    for turn in range(turns.size):
-        piece = turns[turn]
-        a = label[piece]
-        count = counts[piece]
-        size = numbers[a, 0]
-        any_left = without(codes, piece, a, state, box)
-        old = size * numbers[a, 1]
-        if any_left and count >= k:
+    e = np.int64(clusters - 1)  # an empty cluster
+    for turn in range(len(turns)):
+        piece = turns[turn, 0]
+        a = pieces[piece, LABEL]
+        size = numbers[a, SIZE]
+        count = pieces[piece, RECORDS]
+        if numbers[a, LOSS] == 0 or (count >= k and size > count):
             continue  # a row that k records share is best left alone
-        rest_loss = box_loss(column, flat, log, box) if any_left else np.int64(0)
-        gain = old - (size - count) * rest_loss
+        gain = size * numbers[a, LOSS]
+        if size > count:
+            rest = box_loss(codes, losses, state, a, np.int64(-1), piece, np.int64(1) << 60)
+            gain -= (size - count) * rest
         if gain <= 0:
             continue
-        begin = max(a - window, 0)
-        end = min(a + window + 1, clusters)
-        if numbers[a, 2] == piece:  # once a round for each cluster, more or less
-            change = dissolve(
-                column, flat, log, codes, counts, label, a, begin, end, state, numbers, links,
-                best, np.int64(0), moved,
+        is_first = numbers[a, HEAD] == piece  # once a round for each cluster, more or less
+        gone = np.int64(0)
+        if is_first:
+            gone = dissolve(
+                codes, pieces, losses, state, numbers, room, a, window, spread, secret, hist,
+                scratch,
             )  # fmt: skip
-            if change != 0:
-                fallen -= change
-                free[empty] = a
-                empty += 1
-                continue
-        if size - count >= k and empty > 0 and any_left and (k < 16 or numbers[a, 2] == piece):
-            # Dear where clusters are large: then once a round for each, and only near by.
-            near = min(window, max(2, 128 // k))
-            change = emerge(
-                column, flat, log, codes, counts, label, k, piece, max(a - near, 0),
-                min(a + near + 1, clusters), free[empty - 1],
-                state, numbers, links, box, moved, origin,
-            )  # fmt: skip
-            if change != 0:
-                fallen -= change
-                empty -= 1
-                continue
-            without(codes, piece, a, state, box)
-        found = nearest_clusters(
-            column, flat, log, codes, counts, piece, a, begin, end, state, numbers, best
-        )
-        if found == 0:
+        if gone == 0 and size - count >= k and is_first:
+            for _ in range(clusters):
+                if numbers[e, SIZE] == 0:
+                    break
+                e = e - 1 if e > 0 else np.int64(clusters - 1)
+            if numbers[e, SIZE] == 0:
+                gone = emerge(
+                    codes, pieces, losses, state, numbers, room, piece, e, k, near, spread, secret,
+                    hist, scratch,
+                )  # fmt: skip
+        fallen -= gone
+        if gone != 0:
             continue
-        least = slack[turn]
-        kind = 0
-        to = np.int64(-1)
-        other = np.int64(-1)
-        if size - count >= k or not any_left:
-            delta = best[0, 0] - gain
-            if delta < least:
-                least = delta
-                kind = 1
-                to = best[1, 0]
-        for n in range(found):
-            b = best[1, n]
-            if not any_left:
+        for attempt in range(1 if spread is None else 2):
+            found = nearest(codes, pieces, losses, state, numbers, piece, window, room)
+            if found == 0:
                 break
-            b_old = numbers[b, 0] * numbers[b, 1]
-            q = numbers[b, 2]
-            while q >= 0:
-                a_size = size - count + counts[q]
-                b_size = numbers[b, 0] - counts[q] + count
-                if a_size >= k and b_size >= k and links[numbers[b, 2], 0] >= 0:
-                    delta = a_size * joined(column, flat, log, box, codes, q) - old - b_old
-                    if delta < least:
-                        delta += b_size * swapped(column, flat, log, state, b, codes, q, piece)
-                        if delta < least:
-                            least = delta
-                            kind = 2
-                            to = b
-                            other = q
-                q = links[q, 0]
-        if size - count < k and any_left and best[0, 0] - old < least:
-            for b in range(begin, end):
-                if b == a or b == best[1, 0] or numbers[b, 0] <= k:
+            kind, other, least = choose(
+                codes, pieces, losses, state, numbers, piece, k, room, found, secret,
+                attempt == 1, gain, turns[turn, 1],
+            )  # fmt: skip
+            if kind == 0:
+                break
+            touched = change(
+                codes, pieces, losses, state, numbers, room, piece, kind, other, secret, hist
+            )
+            if spread is not None:
+                if not all_hold(spread, numbers, hist, scratch, room[1], touched):
+                    done = 1 if kind == MOVE else 2
+                    take_back(codes, pieces, losses, state, numbers, secret, hist, room, done)
                     continue
-                q = numbers[b, 2]
-                while q >= 0:
-                    if numbers[b, 0] - counts[q] >= k and size - count + counts[q] >= k:
-                        delta = best[0, 0] - old
-                        delta += (size - count + counts[q]) * joined(
-                            column, flat, log, box, codes, q
-                        )
-                        if delta - numbers[b, 0] * numbers[b, 1] < least:
-                            rest = np.int64(0)
-                            for c in range(codes.shape[1]):
-                                code = codes[q, c]
-                                low = state[b, 4 * c]
-                                if code == low:
-                                    low = state[b, 4 * c + 1]
-                                high = state[b, 4 * c + 2]
-                                if code == high:
-                                    high = state[b, 4 * c + 3]
-                                rest += cost(column, flat, log, c, np.int64(low), np.int64(high))
-                            delta += (numbers[b, 0] - counts[q]) * rest
-                            delta -= numbers[b, 0] * numbers[b, 1]
-                            if delta < least:
-                                least = delta
-                                kind = 3
-                                to = b
-                                other = q
-                    q = links[q, 0]
-        if kind == 0:
-            continue
-        fallen -= least
-        if kind == 3:
-            goal = best[1, 0]
-            hand_over(piece, a, goal, label, numbers, links)
-            hand_over(other, to, a, label, numbers, links)
-            renew(column, flat, log, codes, counts, goal, state, numbers, links)
-        else:
-            hand_over(piece, a, to, label, numbers, links)
-            if kind == 2:
-                hand_over(other, to, a, label, numbers, links)
-        renew(column, flat, log, codes, counts, a, state, numbers, links)
-        renew(column, flat, log, codes, counts, to, state, numbers, links)
+            fallen -= least
+            break
     return fallen

@@ -2,32 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
 from shoal.kernels.clustering_space import (
+    BRANCHES,
     FULL,
     KIND,
-    LEAN,
     LINE,
     MISSING,
     SIZE,
     START,
     TABLE,
     Space,
+    lean,
+    lean_outer,
 )
 
 
 def alike_order(codes: NDArray[np.int32], space: Space, *, leaf: int = 8) -> NDArray[np.int64]:
     """Return an order of the rows in which neighbours are alike; ties keep the rows' order."""
+    return alike_tree(codes, space, widths=(leaf,))[0]
+
+
+def alike_tree(
+    codes: NDArray[np.int32], space: Space, *, widths: Sequence[int], by_pairs: bool = False
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return an order in which neighbours are alike, and where its parts begin.
+
+    Rows are cut and cut again, down to parts of at most widths[0] rows or of equal ones. The
+    second array says of each place how many of the (rising) widths have a part that begins
+    there: the largest parts of the cutting that are no wider. A cut is where one column's own
+    loss falls most, or, with `by_pairs`, where it separates most pairs of rows, each pair
+    weighed by its distance: that gives parts that are narrow in every column alike.
+    """
     if codes.dtype != np.int32 or codes.shape[1] != len(space.column):
         raise KernelInputError(problem="codes must be int32 and fit the columns")
-    return halve(np.ascontiguousarray(codes).copy(), space.column, space.flat, space.log, leaf)
+    rows, columns = codes.shape
+    order = np.arange(rows)
+    rank = np.zeros(rows, dtype=np.int64)
+    halve(
+        np.array(codes, order="C"), np.empty((rows, columns), dtype=np.int32),
+        np.stack((order, order)), space.column, space.flat, space.log,
+        np.asarray(widths, dtype=np.int64), np.empty(max(32, rows) + 1, dtype=np.int64),
+        np.full((2, rows + 2), rows, dtype=np.int64), order, rank, by_pairs,
+    )  # fmt: skip
+    return order, rank
 
 
-@njit(**LEAN)
+@lean
 def cost(column, flat, log, j, low, high):
     """Return the loss of codes low … high of column j."""
     kind = column[j, KIND]
@@ -45,16 +71,18 @@ def cost(column, flat, log, j, low, high):
     return np.int64(max(flat[base + low], flat[base + high - (1 << level)]))
 
 
-@njit(**LEAN)
-def best_cut(codes, column, flat, log, begin, end, tally):
+@lean
+def best_cut(codes, column, flat, log, begin, end, tally, by_pairs):
     """Return the column and the code at which one column's own loss falls most.
+
+    by_pairs: instead, where most pairs of rows are separated, weighed by their distance.
 
     Wide columns are looked at in bins, no more of them than rows: this order is a
     guide, and does not have to be the best one.
     """
     rows = end - begin
     best = np.int64(-1)
-    axis = -1
+    axis = np.int64(-1)
     cut = np.int64(0)
     for j in range(codes.shape[1]):
         low = np.int64(codes[begin, j])
@@ -80,63 +108,73 @@ def best_cut(codes, column, flat, log, begin, end, tally):
             if tally[b] == 0:
                 continue
             here = low + (b << shift)
-            gain = whole - left * cost(column, flat, log, j, low, edge)
-            gain -= (rows - left) * cost(column, flat, log, j, here, high)
+            if by_pairs:
+                apart = 2 * cost(column, flat, log, j, edge, here)
+                if column[j, BRANCHES] == 0:
+                    apart = whole // rows
+                gain = left * (rows - left) // rows * apart
+            else:
+                gain = whole - left * cost(column, flat, log, j, low, edge)
+                gain -= (rows - left) * cost(column, flat, log, j, here, high)
             if gain > best:
                 best = gain
-                axis = j
+                axis = np.int64(j)
                 cut = here
             left += tally[b]
             edge = min(high, low + ((b + 1) << shift) - 1)
     return axis, cut
 
 
-@njit(**LEAN)
-def copy_row(source, i, goal, at):
-    """Copy one row; written out, since a slice assignment takes seconds to compile."""
-    for j in range(source.shape[1]):
-        goal[at, j] = source[i, j]
+@lean_outer
+def halve(codes, other, orders, column, flat, log, widths, tally, ends, order, rank, by_pairs):
+    """Cut and cut again; codes are permuted, and order and rank are written.
 
-
-@njit(cache=True, nogil=True)
-def halve(codes, column, flat, log, leaf):
-    """Cut and cut again until parts have `leaf` rows or no difference; codes are permuted."""
-    rows, columns = codes.shape
-    order = np.arange(rows)
-    tally = np.empty(max(32, rows) + 1, dtype=np.int64)
-    other_codes = np.empty((rows, columns), dtype=np.int32)
-    other = np.empty(rows, dtype=np.int64)
-    ends = np.empty(rows + 1, dtype=np.int64)
-    ends[0] = rows
+    ends: where the parts that wait stop, and how wide the part was that they come from.
+    """
+    columns = codes.shape[1]
     depth = 1
     begin = np.int64(0)
-    while depth > 0:  # parts are done from left to right; `ends` holds where they stop
-        end = ends[depth - 1]
-        axis = -1
+    ends[1, 0] = order.size + widths[widths.size - 1] + 1
+    while depth > 0:  # parts are done from left to right
+        end = ends[0, depth - 1]
+        axis = np.int64(-1)
         cut = np.int64(0)
-        if end - begin > leaf:
-            axis, cut = best_cut(codes, column, flat, log, begin, end, tally)
+        rows = end - begin
+        if rows > widths[0]:
+            axis, cut = best_cut(codes, column, flat, log, begin, end, tally, by_pairs)
+        if begin < end:
+            for level in range(widths.size):
+                if (axis < 0 or rows <= widths[level]) and widths[level] < ends[1, depth - 1]:
+                    rank[begin] = max(rank[begin], np.int64(level + 1))
         if axis < 0:
             begin = end
             depth -= 1
             continue
         kept = begin
-        moved = np.int64(0)
+        moved = begin
         for i in range(begin, end):
+            row = orders[0, i]
             if codes[i, axis] < cut:
-                copy_row(codes, i, codes, kept)
-                order[kept] = order[i]
+                for j in range(columns):
+                    codes[kept, j] = codes[i, j]
+                orders[0, kept] = row
                 kept += 1
             else:
-                copy_row(codes, i, other_codes, moved)
-                other[moved] = order[i]
+                for j in range(columns):
+                    other[moved, j] = codes[i, j]
+                orders[1, moved] = row
                 moved += 1
-        for i in range(moved):
-            copy_row(other_codes, i, codes, kept + i)
-            order[kept + i] = other[i]
-        ends[depth] = kept
+        for i in range(begin, moved):
+            at = kept + i - begin
+            for j in range(columns):
+                codes[at, j] = other[i, j]
+            orders[0, at] = orders[1, i]
+        ends[1, depth - 1] = rows
+        ends[0, depth] = kept
+        ends[1, depth] = rows
         depth += 1
-    return order
+    for i in range(order.size):
+        order[i] = orders[0, i]
 
 
 def hardness(
@@ -155,7 +193,7 @@ def hardness(
     return hard
 
 
-@njit(**LEAN)
+@lean_outer
 def measure(codes, counts, column, flat, log, k, reach, near, hard):
     """Write the distance of each row to its k-th nearest record around it."""
     rows, columns = codes.shape

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
@@ -11,13 +10,14 @@ from shoal.kernels.axes import Promise
 from shoal.kernels.clustering_space import (
     FULL,
     KIND,
-    LEAN,
     LINE,
     MISSING,
     SIZE,
     START,
     TABLE,
     Space,
+    lean,
+    lean_outer,
 )
 from shoal.kernels.judge import judge
 
@@ -58,12 +58,14 @@ def mend(
     home = np.arange(clusters)
     merge(
         low.astype(np.int64), high.astype(np.int64), sizes.copy(), histograms.copy(),
-        space.column, space.flat, space.log, promise, budget, window, home,
+        space.column, space.flat, space.log, promise.k, promise if promise.kind.size else None,
+        budget, window, np.stack((home - 1, home + 1)),
+        np.empty(2 * max(promise.tree_parent.size, promise.reference.size) + 2), home,
     )  # fmt: skip
     return home
 
 
-@njit(**LEAN)
+@lean
 def cost(column, flat, log, j, low, high):
     """Return the loss of codes low … high of column j."""
     kind = column[j, KIND]
@@ -81,7 +83,7 @@ def cost(column, flat, log, j, low, high):
     return np.int64(max(flat[base + low], flat[base + high - (1 << level)]))
 
 
-@njit(**LEAN)
+@lean
 def union_loss(column, flat, log, low, high, a, b):
     """Return the loss of the box around two clusters."""
     loss = np.int64(0)
@@ -90,14 +92,14 @@ def union_loss(column, flat, log, low, high, a, b):
     return loss
 
 
-@njit(**LEAN)
-def partner(column, flat, log, low, high, sizes, a, before, after, window):
+@lean
+def partner(column, flat, log, low, high, sizes, a, beside, window):
     """Return the neighbour whose merger with a grows the loss least, or -1; and the growth."""
     best = np.int64(-1)
     least = np.int64(0)
     own = sizes[a] * union_loss(column, flat, log, low, high, a, a)
     for side in range(2):
-        b = before[a] if side == 0 else after[a]
+        b = beside[side, a]
         seen = 0
         while 0 <= b < sizes.size and seen < window:
             growth = (sizes[a] + sizes[b]) * union_loss(column, flat, log, low, high, a, b)
@@ -106,49 +108,55 @@ def partner(column, flat, log, low, high, sizes, a, before, after, window):
                 best = b
                 least = growth
             seen += 1
-            b = before[b] if side == 0 else after[b]
+            b = beside[side, b]
     return best, least
 
 
-@njit(**LEAN)
-def unlink(a, before, after):
-    """Take a cluster out of the line."""
-    if before[a] >= 0:
-        after[before[a]] = after[a]
-    if after[a] < after.size:
-        before[after[a]] = before[a]
+@lean_outer
+def merge(
+    low, high, sizes, histograms, column, flat, log, k, spread, budget, window, beside, scratch,
+    home,
+):  # fmt: skip
+    """Merge or suppress until every cluster keeps the promise.
 
-
-@njit(cache=True, nogil=True)
-def merge(low, high, sizes, histograms, column, flat, log, promise, budget, window, home):
-    """Merge or suppress until every cluster keeps the promise."""
+    spread: the promise, where it is more than k; otherwise None, and then nothing that
+    judges a spread is compiled. beside: the clusters before and after each one.
+    """
     clusters = sizes.size
     columns = low.shape[1]
-    before = np.arange(clusters) - 1
-    after = np.arange(clusters) + 1
-    scratch = np.empty(2 * max(promise.tree_parent.size, promise.reference.size) + 2)
     full = np.int64(0)
     for c in range(columns):
         full += column[c, FULL]
     for a in range(clusters):
         if home[a] != a:
             continue
-        while not judge(promise, sizes[a], histograms[a], scratch):
-            b, growth = partner(column, flat, log, low, high, sizes, a, before, after, window)
-            lost = sizes[a] * (full - union_loss(column, flat, log, low, high, a, a))
+        while True:
+            if spread is None:
+                if sizes[a] >= k:
+                    break
+            elif judge(spread, sizes[a], histograms[a], scratch):
+                break
+            b, growth = partner(column, flat, log, low, high, sizes, a, beside, window)
+            lost = sizes[a] * full - sizes[a] * union_loss(column, flat, log, low, high, a, a)
+            gone = b  # the one that leaves the line
             if b < 0 or (lost < growth and sizes[a] <= budget):
                 budget -= sizes[a]
                 home[a] = -1
-                unlink(a, before, after)
+                gone = np.int64(a)
+            else:
+                for c in range(columns):
+                    low[a, c] = min(low[a, c], low[b, c])
+                    high[a, c] = max(high[a, c], high[b, c])
+                sizes[a] += sizes[b]
+                for v in range(histograms.shape[1]):
+                    histograms[a, v] += histograms[b, v]
+                home[b] = a
+            if beside[0, gone] >= 0:
+                beside[1, beside[0, gone]] = beside[1, gone]
+            if beside[1, gone] < clusters:
+                beside[0, beside[1, gone]] = beside[0, gone]
+            if gone == a:
                 break
-            for c in range(columns):
-                low[a, c] = min(low[a, c], low[b, c])
-                high[a, c] = max(high[a, c], high[b, c])
-            sizes[a] += sizes[b]
-            for v in range(histograms.shape[1]):
-                histograms[a, v] += histograms[b, v]
-            home[b] = a
-            unlink(b, before, after)
     for a in range(clusters):  # follow the mergers to their end
         at = home[a]
         while at >= 0 and home[at] != at:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 SCALE = 1 << 20
@@ -28,6 +29,14 @@ Numba counts the references of every array that it hands to a helper, with an at
 instruction each: measured, a look-up that takes 3 ns takes 60. Without its allocator
 (`_nrt`) it does not.
 """
+
+lean: Any = njit(  # type: ignore[call-overload]
+    **LEAN, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
+"""For helpers that only compiled code calls: no wrappers, which a first run notices."""
+
+lean_outer: Any = njit(**LEAN, error_model="numpy", no_cfunc_wrapper=True)  # type: ignore[call-overload]
+"""The same for the loops that Python calls."""
 
 
 class Space(NamedTuple):
@@ -48,3 +57,32 @@ class Space(NamedTuple):
 
 
 KIND, SIZE, START, MISSING, FULL, BRANCHES = range(6)
+
+
+def places_of(space: Space, j: int) -> NDArray[np.int64]:
+    """Return where each code of a line stands, in units; a missing value the whole below 0.
+
+    Guarantee:
+        The loss of a run is the smaller of the whole column and of its last minus its first
+        place, whether or not the missing value is in it.
+    """
+    kind, size, start, missing, full, _ = (int(fact) for fact in space.column[j])
+    places = space.flat[start : start + size].astype(np.int64)
+    if kind == TABLE:  # the loss of a run that begins at the first value
+        first = 1 if missing and size > 1 else 0
+        places = space.flat[start + first * size :][:size].astype(np.int64)
+    if missing:
+        places[0] = -full
+    return places
+
+
+def tree_steps(space: Space, j: int) -> NDArray[np.int32]:
+    """Return two rows: what each code of a tree loses alone, and what it loses with the next."""
+    kind, size, start = (int(fact) for fact in space.column[j, :3])
+    if kind != TABLE:
+        return space.flat[start : start + 2 * size].reshape(2, size)
+    table = space.flat[start : start + size * size].reshape(size, size)
+    steps = np.zeros((2, size), dtype=np.int32)
+    steps[0] = table.diagonal()
+    steps[1, :-1] = table.diagonal(1)
+    return steps

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.kernels.clustering_space import LEAN
+from shoal.kernels.clustering_space import lean_outer
 
 
 def grow_within(
@@ -42,7 +41,7 @@ def grow_within(
     return label
 
 
-@njit(**LEAN)
+@lean_outer
 def run(values, kinds, order, limit, quasi, label, starts, seen, ends, left):
     """Grow cluster after cluster; `seen` holds the last cluster in which a code was."""
     columns = values.shape[1]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
 from shoal.kernels.clustering_space import (
     FULL,
     KIND,
-    LEAN,
     LINE,
     MISSING,
     SIZE,
     START,
     TABLE,
     Space,
+    lean,
+    lean_outer,
 )
 
 WISHES = 16
@@ -84,7 +84,7 @@ def grow_together(
     return label
 
 
-@njit(**LEAN)
+@lean
 def cost(column, flat, log, j, low, high):
     """Return the loss of codes low … high of column j."""
     kind = column[j, KIND]
@@ -102,7 +102,7 @@ def cost(column, flat, log, j, low, high):
     return np.int64(max(flat[base + low], flat[base + high - (1 << level)]))
 
 
-@njit(**LEAN)
+@lean_outer
 def spread(codes, starts, column, flat, log, chosen, taken, candidate, total):
     """Choose records far from each other; `total` holds the candidates' sums, -1: unknown."""
     columns = codes.shape[1]
@@ -132,7 +132,7 @@ def spread(codes, starts, column, flat, log, chosen, taken, candidate, total):
         taken[candidate[best]] = True
 
 
-@njit(**LEAN)
+@lean
 def wishes(codes, column, flat, log, target, penalty, major, b, low, high, size, left, remaining,
            wish, growth):  # fmt: skip
     """List the records by which a cluster grows least, best first; -1 ends a short list."""
@@ -164,7 +164,7 @@ def wishes(codes, column, flat, log, target, penalty, major, b, low, high, size,
         wish[b, found] = -1
 
 
-@njit(**LEAN)
+@lean_outer
 def together(
     codes, seeds, column, flat, log, k, target, penalty, label, low, high, sizes, histogram,
     wish, growth, turn, left,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
@@ -11,13 +10,14 @@ from shoal.kernels.clustering_space import (
     BRANCHES,
     FULL,
     KIND,
-    LEAN,
     LINE,
     MISSING,
     SIZE,
     START,
     TABLE,
     Space,
+    lean,
+    lean_outer,
 )
 
 
@@ -50,7 +50,7 @@ def nearest_centroid(
     return chosen
 
 
-@njit(**LEAN)
+@lean
 def cost(column, flat, log, j, low, high):
     """Return the loss of codes low … high of column j."""
     kind = column[j, KIND]
@@ -68,7 +68,7 @@ def cost(column, flat, log, j, low, high):
     return np.int64(max(flat[base + low], flat[base + high - (1 << level)]))
 
 
-@njit(**LEAN)
+@lean_outer
 def run(codes, places, means, modes, weights, column, flat, log, chosen):
     """Write the nearest centroid of each row."""
     columns = codes.shape[1]

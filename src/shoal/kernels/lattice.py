@@ -6,15 +6,16 @@ one table (or hash) access a class, however many columns there are.
 
 Codes are unsigned: compiled code then need not ask whether an index counts from
 the end, which took a fifth of the time. The three kernels are kept apart so that
-a promise of k-anonymity alone never compiles the judge of sensitive values.
+a promise of k-anonymity alone never compiles the judge of sensitive values. Arrays are
+made outside of compiled code: each kind of allocation there takes the compiler as long
+as a loop.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from shoal.kernels.axes import (
@@ -24,7 +25,9 @@ from shoal.kernels.axes import (
     ENTROPY,
     HIERARCHICAL,
     RECURSIVE,
+    Promise,
     inner,
+    outer,
 )
 from shoal.kernels.judge import (
     SLACK,
@@ -35,11 +38,9 @@ from shoal.kernels.judge import (
     tree_distance,
 )
 
-# As `inner`, but Python may call it; without a check for division by zero at every /.
-compiled = njit(cache=True, nogil=True, error_model="numpy")
-
 BLOCK = 4096  # codes of a block, unless a single column has more
 ROOM = 2**62  # packed keys stay below this
+SEATS = 1024  # seats for keys beside two for each of them
 
 # Places in the tally of `sum_up`.
 SUPPRESSED, LEAST, PUBLISHED, SQUARES, PUBLISHED_SQUARES = range(5)
@@ -59,7 +60,7 @@ class Classes(NamedTuple):
     amount: NDArray[np.int64]
 
 
-@compiled
+@outer
 def nearest(levels, sizes, cached, node):
     """Return the smallest cached node that is finer than `node`; the first always is."""
     found = 0
@@ -76,14 +77,15 @@ def nearest(levels, sizes, cached, node):
 
 
 @inner
-def number(keys, room, most, label, chosen):
+def number(keys, room, most, label, chosen, seats):
     """Number equal keys alike, in order of appearance; return how many (-1: above `most`).
 
-    keys are below `room`. chosen: where each number appears first.
+    keys are below `room`. chosen: where each number appears first. seats: room for them.
     """
     found = 0
-    if room <= 2 * keys.size + 1024:  # a seat for every key; larger tables cost more to clear
-        seats = np.zeros(room, dtype=np.uint32)  # 1 + number; 0: nobody there
+    if room <= 2 * keys.size + SEATS:  # a seat for every key; larger tables cost more to clear
+        for i in range(room):
+            seats[i] = 0  # 1 + number; 0: nobody there
         for g in range(keys.size):
             seat = seats[keys[g]]
             if seat == 0:
@@ -98,7 +100,8 @@ def number(keys, room, most, label, chosen):
     bits = 4
     while (1 << bits) < 2 * chosen.size:
         bits += 1
-    seats = np.zeros(1 << bits, dtype=np.uint32)
+    for i in range(1 << bits):
+        seats[i] = 0
     shift = np.uint64(64 - bits)
     mask = np.uint64((1 << bits) - 1)
     for g in range(keys.size):
@@ -119,8 +122,14 @@ def number(keys, room, most, label, chosen):
     return found
 
 
-@compiled
-def regroup(codes, counts, table, start, width, most):
+def regroup(
+    codes: NDArray[np.uint32],
+    counts: NDArray[np.int64],
+    table: NDArray[Any],
+    start: NDArray[np.int64],
+    width: NDArray[np.int64],
+    most: int,
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64]]:
     """Group classes by what their block codes become.
 
     table[start[b] + code]: the new code of block b, one of width[b].
@@ -129,9 +138,23 @@ def regroup(codes, counts, table, start, width, most):
     classes; no class at all when there would be more than `most`.
     """
     blocks, rows = codes.shape
-    keys = np.zeros(rows, dtype=np.uint64)
     label = np.empty(rows, dtype=np.uint32)
     chosen = np.empty(min(rows, most) + 1, dtype=np.uint32)
+    hashed = 1 << max((2 * len(chosen) - 1).bit_length(), 4)
+    seats = np.empty(max(2 * rows + SEATS, hashed), dtype=np.uint32)
+    keys = np.zeros(rows, dtype=np.uint64)
+    found = group(codes, table, start, width, most, keys, label, chosen, seats)
+    made = np.empty((blocks, max(found, 0)), dtype=np.uint32)
+    sizes = np.zeros(max(found, 0), dtype=np.int64)
+    if found >= 0:
+        fill(codes, counts, table, start, label, chosen, made, sizes)
+    return label, made, sizes
+
+
+@outer
+def group(codes, table, start, width, most, keys, label, chosen, seats):
+    """Find the new class of each old one; return how many there are, -1 for too many."""
+    blocks, rows = codes.shape
     found = 0
     room = np.int64(1)
     b = 0
@@ -145,26 +168,35 @@ def regroup(codes, counts, table, start, width, most):
             for g in range(rows):
                 keys[g] = keys[g] * times + np.uint64(step[mine[g]])
             b += 1
-        found = number(keys, room, most, label, chosen)
+        found = number(keys, room, most, label, chosen, seats)
         if found < 0:
             break
         if b < blocks:
             for g in range(rows):
                 keys[g] = np.uint64(label[g])
             room = np.int64(found)
-    made = np.empty((blocks, max(found, 0)), dtype=np.uint32)
-    sizes = np.zeros(max(found, 0), dtype=np.int64)
-    for b in range(blocks):
-        for c in range(found):
+    return found
+
+
+@outer
+def fill(codes, counts, table, start, label, chosen, made, sizes):
+    """Write the codes and records of the new classes."""
+    for b in range(codes.shape[0]):
+        for c in range(sizes.size):
             made[b, c] = table[start[b] + codes[b, chosen[c]]]
-    if found >= 0:
-        for g in range(rows):
-            sizes[label[g]] += counts[g]
-    return label, made, sizes
+    for g in range(label.size):
+        sizes[label[g]] += counts[g]
 
 
-@compiled
-def sum_up(codes, sizes, due, start, cost, budget, with_logs):
+def sum_up(
+    codes: NDArray[np.uint32],
+    sizes: NDArray[np.int64],
+    due: NDArray[np.int64],
+    start: NDArray[np.int64],
+    cost: NDArray[np.int64],
+    budget: int,
+    with_logs: bool,
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Add up what fails.
 
     due: per class, 0 if it holds; otherwise how many of its records fail at every finer
@@ -181,6 +213,13 @@ def sum_up(codes, sizes, due, start, cost, budget, with_logs):
     blocks = codes.shape[0]
     failed = np.zeros((2, cost.shape[0]), dtype=np.int64)
     paid = np.zeros((2, blocks, cost.shape[1]), dtype=np.int64)
+    add_up(codes, sizes, due, start, cost, budget, with_logs, tally, logs, failed, paid)
+    return tally, logs, failed, paid
+
+
+@outer
+def add_up(codes, sizes, due, start, cost, budget, with_logs, tally, logs, failed, paid):
+    """Fill the arrays of `sum_up`."""
     for c in range(sizes.size):
         n = sizes[c]
         tally[SQUARES] += n * n
@@ -191,8 +230,8 @@ def sum_up(codes, sizes, due, start, cost, budget, with_logs):
             tally[SUPPRESSED] += n
             tally[LEAST] += due[c]
     if tally[LEAST] > budget:
-        return tally, logs, failed, paid
-    for b in range(blocks):
+        return
+    for b in range(codes.shape[0]):
         if tally[SUPPRESSED] > 0:
             for c in range(sizes.size):
                 if due[c] > 0:
@@ -210,11 +249,16 @@ def sum_up(codes, sizes, due, start, cost, budget, with_logs):
             logs[0] += part
             if due[c] == 0:
                 logs[1] += part
-    return tally, logs, failed, paid
 
 
-@compiled
-def judge_spread(source, label, sizes, promise, farthest, budget):
+def judge_spread(
+    source: Classes,
+    label: NDArray[np.uint32],
+    sizes: NDArray[np.int64],
+    promise: Promise,
+    farthest: NDArray[np.float64],
+    budget: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
     """Merge the sensitive values class by class and judge each class as it is complete.
 
     farthest: per model, the largest distance that any records can have from the table.
@@ -222,26 +266,38 @@ def judge_spread(source, label, sizes, promise, farthest, budget):
     Returns `due` as `sum_up` takes it, and first, value and amount of the new classes.
     Judging stops when more than `budget` records are due.
     """
+    found = sizes.size
+    due = np.zeros(found, dtype=np.int64)
+    first = np.zeros(found + 1, dtype=np.int64)
+    value = np.empty(source.value.size, dtype=np.uint32)
+    amount = np.empty(source.value.size, dtype=np.int64)
+    wide = promise.reference.size
+    entries = merge(
+        source.first, source.value, source.amount, label, sizes, promise, farthest, budget,
+        np.zeros(found + 2, dtype=np.int64), np.empty(label.size, dtype=np.uint32),
+        np.zeros(wide, dtype=np.int64),
+        np.empty(2 * max(promise.tree_parent.size, wide) + 2),
+        due, first, value, amount,
+    )  # fmt: skip
+    return due, first, value[:entries].copy(), amount[:entries].copy()
+
+
+@outer
+def merge(
+    old_first, old_value, old_amount, label, sizes, promise, farthest, budget, begin, order,
+    histogram, scratch, due, first, value, amount,
+):  # fmt: skip
+    """Fill the arrays of `judge_spread`; return how many entries there are."""
     rows = label.size
     found = sizes.size
-    old_first, old_value, old_amount = source.first, source.value, source.amount
-    begin = np.zeros(found + 2, dtype=np.int64)
     for g in range(rows):
         begin[label[g] + 2] += 1
     for c in range(2, found + 2):
         begin[c] += begin[c - 1]
-    order = np.empty(rows, dtype=np.uint32)
     for g in range(rows):
         order[begin[label[g] + 1]] = g
         begin[label[g] + 1] += 1
-    due = np.zeros(found, dtype=np.int64)
-    first = np.zeros(found + 1, dtype=np.int64)
-    value = np.empty(old_value.size, dtype=np.uint32)
-    amount = np.empty(old_value.size, dtype=np.int64)
     least = promise.k
-    wide = promise.reference.size
-    histogram = np.zeros(wide, dtype=np.int64)
-    scratch = np.empty(2 * max(promise.tree_parent.size, wide) + 2)
     entries = 0
     total = 0
     for c in range(found):
@@ -263,7 +319,7 @@ def judge_spread(source, label, sizes, promise, farthest, budget):
             amount[e] = histogram[value[e]]
             histogram[value[e]] = 0
         first[c + 1] = entries
-    return due, first, value[:entries].copy(), amount[:entries].copy()
+    return entries
 
 
 @inner
@@ -346,19 +402,29 @@ def above_tail(histogram, low, high, c, l):  # noqa: E741
     return gone
 
 
-@compiled
-def raise_bounds(bounds, shape, node, scores, is_max):
+def raise_bounds(
+    bounds: NDArray[np.float64],
+    shape: NDArray[np.int64],
+    node: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    is_max: bool,
+) -> None:
     """Raise the bound of every node at or below `node` to what its columns score together.
 
     bounds: float64[nodes], the last column's level running fastest. scores: float64[columns,
     levels]. is_max: a node scores its largest column, not the sum of its columns.
     """
+    level = np.zeros((2, shape.size), dtype=np.int64)
+    raise_below(bounds, shape, node, scores, is_max, level[0], level[1], np.zeros(shape.size + 1))
+
+
+@outer
+def raise_below(bounds, shape, node, scores, is_max, level, stride, so_far):
+    """Do it, with room for the level and the stride of each column and for partial sums."""
     columns = shape.size
-    stride = np.ones(columns, dtype=np.int64)
+    stride[columns - 1] = 1
     for j in range(columns - 2, -1, -1):
         stride[j] = stride[j + 1] * shape[j + 1]
-    level = np.zeros(columns, dtype=np.int64)
-    so_far = np.zeros(columns + 1)
     place = 0
     j = 0
     while True:
@@ -378,14 +444,21 @@ def raise_bounds(bounds, shape, node, scores, is_max):
         place += stride[j]
 
 
-@compiled
-def climb(bounds, shape, start, ceiling):
+def climb(
+    bounds: NDArray[np.float64], shape: NDArray[np.int64], start: int, ceiling: float
+) -> NDArray[np.int64]:
     """Return the way from node number `start` upwards, always to the lowest bound.
 
     It ends where all bounds above are at `ceiling` or higher.
     """
-    path = np.empty(np.sum(shape) - shape.size + 1, dtype=np.int64)
+    path = np.empty(int(shape.sum()) - shape.size + 1, dtype=np.int64)
     path[0] = start
+    return path[: walk_up(bounds, shape, ceiling, path)]
+
+
+@outer
+def walk_up(bounds, shape, ceiling, path):
+    """Write the way behind its start; return how long it is."""
     steps = 1
     while True:
         best = -1
@@ -397,6 +470,6 @@ def climb(bounds, shape, start, ceiling):
                     best = above
             stride *= shape[j]
         if best < 0:
-            return path[:steps]
+            return steps
         path[steps] = best
         steps += 1

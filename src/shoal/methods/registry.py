@@ -220,7 +220,7 @@ METHODS: Mapping[str, Method] = {
                 family="lattice",
                 summary=summary,
                 home="shoal.methods.lattice.search:search",
-                kernel="shoal.kernels.lattice:regroup",
+                kernel="shoal.kernels.lattice:group",
                 fixed={"method": name},
                 options=_LATTICE,
             )

@@ -14,11 +14,9 @@ from tests.naive import clustering as naive
 
 from shoal.core.errors import MethodError
 from shoal.core.privacy import KAnonymity
-from shoal.kernels.clustering_member import grow
-from shoal.kernels.clustering_order import alike_order
 from shoal.methods.clustering import kmember as method
-from shoal.methods.clustering.clusters import Clusters, place_leftovers
-from shoal.methods.clustering.kmember import by_row, kmember, place_by_class, row_of_record
+from shoal.methods.clustering.clusters import place_by_class, place_leftovers
+from shoal.methods.clustering.kmember import grown, kmember, row_of_record
 from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import from_codes
 
@@ -27,11 +25,7 @@ def fast(table, k, seed, short, classes=None, penalty=0):
     space = space_of(table.domains, short=short)
     chance = np.random.default_rng(seed)
     first = row_of_record(table, int(chance.integers(table.records)))
-    found = grow(
-        table.codes, table.counts, alike_order(table.codes, space), space=space, k=k,
-        first=first, target=classes, penalty=penalty,
-    )  # fmt: skip
-    clusters = by_row(Clusters(*found))
+    clusters = grown(table, space, k=k, first=first, classes=classes, penalty=penalty)
     turns = chance.permutation(int(clusters.records[clusters.label < 0].sum()))
     if classes is None:
         return place_leftovers(clusters, table.codes, space, turns=turns)

@@ -1,5 +1,7 @@
 """What every clustering method must keep, whatever the table and the promise."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -104,6 +106,30 @@ def test_a_column_with_very_many_values(method):
     codes = np.random.default_rng(0).integers(0, 100_000, (300, 2)).astype(np.int32)
     table = from_codes((zips, ages), codes, np.ones(300, dtype=np.int64))
     check_release(method(table, [KAnonymity(5)]), 5)
+
+
+@every_method
+def test_memory_does_not_grow_with_the_square_of_the_rows(method):
+    labels = [f"{x:06d}" for x in range(100_000)]
+    tree = Hierarchy.from_rows("zip", [(x, x[:3], "*") for x in labels])
+    zips = tree_domain("zip", Kind.CATEGORICAL, labels, tree, missing=False, weight=1.0)
+    ages = line_domain("age", Kind.NUMERIC, labels, [float(x) for x in labels])
+    codes = np.random.default_rng(0).integers(0, 100_000, (3_000, 2)).astype(np.int32)
+    table = from_codes((zips, ages), codes, np.ones(3_000, dtype=np.int64))
+    method(numbers(60, 2, 50), [KAnonymity(5)])  # compiles
+    tracemalloc.start()
+    check_release(method(table, [KAnonymity(50)]), 50)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 45_000_000  # a square of the rows is 72 MB
+
+
+@every_method
+def test_records_that_are_all_distinct_in_every_column(method):
+    table = numbers(1, 3, 60)
+    codes = np.stack([np.random.default_rng(j).permutation(60) for j in range(3)], axis=1)
+    table = from_codes(table.domains, codes.astype(np.int32), np.ones(60, dtype=np.int64))
+    check_release(method(table, [KAnonymity(7)]), 7)
 
 
 @pytest.mark.parametrize("method", [kmember, kmember_parallel, oka, refine, threshold, wfcm])

@@ -18,7 +18,7 @@ def loss(recoding):
 
 @pytest.mark.parametrize("k", [3, 25])
 def test_it_loses_less_than_what_it_begins_with(k):
-    table = numbers(1500, 3, 60)
+    table = numbers(700, 3, 60)
     releases = {effort: refine(table, [KAnonymity(k)], effort=effort) for effort in module.EFFORTS}
     for release in releases.values():
         check_release(release, k)
@@ -29,7 +29,6 @@ def test_it_loses_less_than_what_it_begins_with(k):
 
 def test_threads_change_nothing(monkeypatch):
     monkeypatch.setattr(module, "PART", 200)
-    monkeypatch.setattr(module, "BLOCK", 300)
     table = numbers(1200, 3, 60)
     one, two = (refine(table, [KAnonymity(4)], threads=threads) for threads in (1, 2))
     assert (one.low == two.low).all()

@@ -1,10 +1,17 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.methods.clustering.tables import domains
+from tests.methods.clustering.tables import check_release, domains, tables
 from tests.naive.clustering import Losses
 
+from shoal.core.privacy import KAnonymity
+from shoal.kernels.clustering_space import FULL, places_of
+from shoal.measures.distortion import weighted_hierarchical_distance
+from shoal.methods.clustering.clusters import costs
+from shoal.methods.clustering.kmember import kmember
 from shoal.methods.clustering.oka import box_loss
 from shoal.methods.clustering.space import space_of
 
@@ -30,3 +37,51 @@ def test_weighted_heights_rise_from_nothing_to_the_whole_column(power):
     whole = np.array([len(d) - 1 for d in columns], dtype=np.int32)
     assert box_loss(whole * 0, whole, space) == 3 * 2**20
     assert box_loss(whole, whole, space) == 0
+
+
+@pytest.mark.parametrize("beta", [0.0, 1.0, 2.0])
+def test_a_column_may_choose_the_weighted_hierarchical_distance(beta):
+    line, place, sex = domains()
+    chosen = replace(place, distance="weighted", beta=beta)
+    space, plain = space_of((line, chosen, sex)), space_of((line, place, sex))
+    tree = place.tree
+    for low in range(len(place)):
+        for high in range(low, len(place)):
+            node = tree.lca((int(place.position[low]), int(place.position[high])))
+            distance = weighted_hierarchical_distance(
+                0, tree.heights[node], tree.height + 1, beta=beta, uniform=beta == 0
+            )
+            run = np.array([low]), np.array([high])
+            assert costs(space, 1, *run)[0] == round(distance * 2**20)
+    for j in (0, 2):  # the other columns stay as they are
+        run = np.zeros(1, dtype=np.int64), np.array([2])
+        assert costs(space, j, *run)[0] == costs(plain, j, *run)[0]
+
+
+def test_other_distances_mean_the_height():
+    line, place, sex = domains()
+    named = replace(place, distance="height")
+    assert (space_of((line, named, sex)).flat == space_of((line, place, sex)).flat).all()
+
+
+@settings(max_examples=20, deadline=None)
+@given(table=tables(), beta=st.sampled_from([0.0, 2.0]))
+def test_the_chosen_distance_decides_the_clusters(table, beta):
+    domain = replace(table.domains[1], distance="weighted", beta=beta)
+    other = replace(table, domains=(table.domains[0], domain, table.domains[2]))
+    check_release(kmember(other, [KAnonymity(2)]), 2 if table.records >= 2 else 0)
+
+
+@given(ends=st.lists(st.integers(0, 5), min_size=2, max_size=2), missing=st.booleans(),
+       short=st.sampled_from([0, 256]))  # fmt: skip
+def test_many_runs_cost_what_one_box_costs(ends, missing, short):
+    columns = domains(missing)
+    space = space_of(columns, short=short)
+    for j, domain in enumerate(columns):
+        low, high = sorted(min(end, len(domain) - 1) for end in ends)
+        expected = Losses(columns).column(j, [low, high])
+        assert costs(space, j, np.array([low]), np.array([high]))[0] == expected
+        if domain.tree is None:
+            places = places_of(space, j)
+            full = int(space.column[j, FULL])
+            assert min(places[high] - places[low], full) == expected

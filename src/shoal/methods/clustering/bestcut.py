@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from shoal.core.privacy import PrivacyModel
 from shoal.kernels import clustering_cut as kernel
+from shoal.kernels.clustering_losses import packed
 from shoal.methods.arrays import promise_of
 from shoal.methods.clustering.clusters import Clusters
-from shoal.methods.clustering.repair import recode
+from shoal.methods.clustering.settle import settle
 from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding
@@ -34,8 +35,8 @@ def bestcut(
         table.codes,
         table.counts,
         table.sensitive,
-        space=space,
+        losses=packed(space),
         promise=promise_of(models, table),
     )
     clusters = Clusters(cuts.row, cuts.label, table.counts[cuts.row])
-    return recode(table, models, clusters, space=space, suppression_limit=suppression_limit)
+    return settle(table, models, clusters, space=space, suppression_limit=suppression_limit)

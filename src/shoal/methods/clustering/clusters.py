@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.privacy import AlphaKAnonymity, KAnonymity, PrivacyModel
-from shoal.kernels import clustering_assign
-from shoal.kernels.clustering_space import Space
+from shoal.kernels.clustering_space import BRANCHES, FULL, KIND, MISSING, SIZE, START, TABLE, Space
+
+MOST = 1 << 18
+"""How many pairs of a record and a cluster are looked at together."""
 
 
 class Clusters(NamedTuple):
@@ -62,6 +64,43 @@ def place_leftovers(
         Ties go to the cluster with the lowest number. Without any cluster, the leftovers
         become one.
     """
+    return _placed(clusters, codes, space, turns=turns, extra=None)
+
+
+def place_by_class(
+    clusters: Clusters,
+    codes: NDArray[np.int32],
+    space: Space,
+    *,
+    turns: NDArray[np.int64],
+    classes: NDArray[np.int32],
+    penalty: int,
+) -> Clusters:
+    """Place leftovers as `place_leftovers` does, with the penalty for another class.
+
+    A cluster's majority is the one it has before the first leftover comes.
+    """
+    kept = clusters.label >= 0
+    row, label, records = (part[kept] for part in clusters)
+    number = int(classes.max()) + 1
+    cells = np.bincount(
+        label * number + classes[row],
+        weights=records,
+        minlength=number * (int(label.max(initial=-1)) + 1),
+    )
+    extra = np.full((number, len(cells) // number), penalty, dtype=np.int64)
+    extra[cells.reshape(-1, number).argmax(axis=1), np.arange(extra.shape[1])] = 0
+    return _placed(clusters, codes, space, turns=turns, extra=extra[classes])
+
+
+def _placed(
+    clusters: Clusters,
+    codes: NDArray[np.int32],
+    space: Space,
+    *,
+    turns: NDArray[np.int64] | None,
+    extra: NDArray[np.int64] | None,
+) -> Clusters:
     left = clusters.label < 0
     if not left.any():
         return clusters
@@ -69,14 +108,75 @@ def place_leftovers(
     if turns is not None:
         rows = rows[turns]
     kept = Clusters(*(part[~left] for part in clusters))
-    ones = np.ones(len(rows), dtype=np.int64)
-    if not len(kept.label):
-        return Clusters(rows, np.zeros(len(rows), dtype=np.int64), ones)
-    low, high = boxes_of(codes[kept.row], kept.label)
-    sizes = np.bincount(kept.label, weights=kept.records).astype(np.int64)
-    chosen = clustering_assign.place(codes[rows], low, high, sizes, space=space)
+    chosen = np.zeros(len(rows), dtype=np.int64)
+    if len(kept.label):
+        low, high = boxes_of(codes[kept.row], kept.label)
+        boxes = low.astype(np.int64), high.astype(np.int64)
+        sizes = np.bincount(kept.label, weights=kept.records).astype(np.int64)
+        step = max(MOST // len(sizes), 1)
+        for begin in range(0, len(rows), step):
+            some = slice(begin, begin + step)
+            more = None if extra is None else extra[rows[some]]
+            chosen[some] = _choose(codes[rows[some]].astype(np.int64), boxes, sizes, space, more)
     return Clusters(
         np.concatenate((kept.row, rows)),
         np.concatenate((kept.label, chosen)),
-        np.concatenate((kept.records, ones)),
+        np.concatenate((kept.records, np.ones(len(rows), dtype=np.int64))),
     )
+
+
+def _choose(
+    codes: NDArray[np.int64],
+    boxes: tuple[NDArray[np.int64], NDArray[np.int64]],
+    sizes: NDArray[np.int64],
+    space: Space,
+    extra: NDArray[np.int64] | None,
+) -> NDArray[np.int64]:
+    """Return the cluster of each record, one after another; boxes and sizes grow with them."""
+    low, high = boxes
+
+    def growth(records: slice, some: slice) -> NDArray[np.int64]:
+        grown = np.zeros((len(codes[records]), len(sizes[some])), dtype=np.int64)
+        for j in range(codes.shape[1]):
+            code = codes[records, j, None]
+            first, last = low[some, j], high[some, j]
+            grown += (sizes[some] + 1) * costs(
+                space, j, np.minimum(first, code), np.maximum(last, code)
+            )
+            grown -= sizes[some] * costs(space, j, first, last)
+        if extra is not None:
+            grown += extra[records, some]
+        return grown
+
+    known = growth(slice(None), slice(None))
+    chosen = np.empty(len(codes), dtype=np.int64)
+    for i in range(len(codes)):
+        best = int(known[i].argmin())
+        chosen[i] = best
+        low[best] = np.minimum(low[best], codes[i])
+        high[best] = np.maximum(high[best], codes[i])
+        sizes[best] += 1
+        one = slice(best, best + 1)
+        known[i + 1 :, one] = growth(slice(i + 1, None), one)
+    return chosen
+
+
+def costs(
+    space: Space, j: int, low: NDArray[np.int64], high: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the losses of many runs of one column, in units."""
+    facts = space.column[j]
+    size, part = int(facts[SIZE]), space.flat[int(facts[START]) :]
+    if facts[KIND] == TABLE:
+        looked_up: NDArray[np.int64] = part[low * size + high].astype(np.int64)
+        return looked_up
+    if not facts[BRANCHES]:
+        width = part[high].astype(np.int64) - part[low]
+        if facts[MISSING]:
+            width = np.where((low == 0) & (high > 0), facts[FULL], width)
+        return width
+    level = space.log[np.maximum(high - low, 1)]
+    base = (level + 1) * size
+    joined = np.maximum(part[base + low], part[np.maximum(base + high - (1 << level), 0)])
+    found: NDArray[np.int64] = np.where(low == high, part[low], joined).astype(np.int64)
+    return found

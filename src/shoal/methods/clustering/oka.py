@@ -74,6 +74,31 @@ def oka(
     return recode(table, models, clusters, space=space, suppression_limit=suppression_limit)
 
 
+def stages(
+    table: FrequencyTable, *, k: int, size_factor: bool = True, seed: int = 0
+) -> dict[str, float]:
+    """Return the NCP after each stage, and how many clusters the first one leaves below k."""
+    space = space_of(table.domains)
+    chance = np.random.default_rng(seed)
+    row = np.repeat(np.arange(table.rows), table.counts)
+    codes, places = table.codes[row], places_of(table, space)[row]
+    seeds = np.sort(chance.choice(len(row), max(len(row) // k, 1), replace=False))
+    first, _ = _cluster(codes, places, table.tuple_ids[row], seeds, space, size_factor)
+    second = _adjust(codes, places, first, space, k=k, chance=chance, sized=size_factor)
+    whole = len(row) * int(space.column[:, FULL].sum())
+    number = int(first.max()) + 1
+    losses = [
+        sum(_loss(codes[members], space) for members in _members(label, number)) / whole
+        for label in (first, second)
+    ]
+    return {
+        "clusters": number,
+        "below k": int((np.bincount(first) < k).sum()),
+        "ncp after clustering": losses[0],
+        "ncp after adjustment": losses[1],
+    }
+
+
 def places_of(table: FrequencyTable, space: Space) -> NDArray[np.int64]:
     """Return the scaled position of each row on the lines; 0 in trees."""
     places = np.zeros(table.codes.shape, dtype=np.int64)

@@ -10,8 +10,13 @@ from numpy.typing import NDArray
 from shoal.core.privacy import PrivacyModel
 from shoal.kernels.clustering_space import BRANCHES, SCALE
 from shoal.kernels.clustering_together import far_apart, grow_together
-from shoal.methods.clustering.clusters import Clusters, least_records, place_leftovers
-from shoal.methods.clustering.kmember import classes_of, place_by_class
+from shoal.methods.clustering.clusters import (
+    Clusters,
+    least_records,
+    place_by_class,
+    place_leftovers,
+)
+from shoal.methods.clustering.kmember import classes_of
 from shoal.methods.clustering.repair import recode
 from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import FrequencyTable

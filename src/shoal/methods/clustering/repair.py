@@ -29,6 +29,7 @@ def recode(
     space: Space,
     suppression_limit: float = 0.0,
     facts: dict[str, Any] | None = None,
+    join: bool = True,
 ) -> Recoding:
     """Return the recoding of some clusters, mended until each keeps every model.
 
@@ -36,7 +37,7 @@ def recode(
     Within `suppression_limit` it is suppressed where that loses less. What cannot be mended
     is suppressed and counted, whatever the limit: a release never breaks its promise.
 
-    Pieces with label -1 are suppressed already.
+    Pieces with label -1 are suppressed already. `join`: see `recoding_of`.
     """
     row, label, count = clusters
     kept = label >= 0
@@ -52,7 +53,7 @@ def recode(
     _, label[kept] = np.unique(label[kept], return_inverse=True)
     low, high = boxes_of(table.codes[row[kept]], label[kept])
     label[~kept] = SUPPRESSED
-    return recoding_of(table, low, high, (row, label, count), facts=facts)
+    return recoding_of(table, low, high, (row, label, count), facts=facts, join=join)
 
 
 def _mended(

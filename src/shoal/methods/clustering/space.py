@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from shoal.kernels.clustering_space import LINE, SCALE, TABLE, TREE, Space
 from shoal.methods.domain import Domain
 
+WEIGHTED = "weighted"
 SHORT = 256
 """Columns of up to this many values get a full table: one look-up, and it stays in the cache."""
 
@@ -17,8 +18,11 @@ SHORT = 256
 def space_of(domains: Sequence[Domain], *, short: int = SHORT, power: float | None = None) -> Space:
     """Return the columns' losses as whole numbers, SCALE for all of the heaviest column.
 
-    With `power` a node of a tree costs the weighted hierarchical distance from its leaves
-    (seed 000, definition 5; 0: uniform weights, above: height weights with that beta).
+    A node of a tree costs its height, all heights alike (seed 000, definitions 12 to 14). A
+    column whose distance is "weighted" costs the weighted hierarchical distance from its
+    leaves instead (definition 5), height weights with the column's beta, uniform ones with a
+    beta of 0; `power` does the same for every other tree. A line costs its share of the
+    range whatever its distance (definition 11).
 
     Guarantee:
         The loss of a run never falls when the run grows, and does not depend on `short`.
@@ -30,7 +34,8 @@ def space_of(domains: Sequence[Domain], *, short: int = SHORT, power: float | No
     for domain, unit in zip(domains, units, strict=True):
         steps = _places(domain, unit)
         if domain.tree is not None:
-            steps = _tree_steps(domain, unit, power)
+            own = domain.beta if domain.distance == WEIGHTED else power
+            steps = _tree_steps(domain, unit, own)
         if len(domain) <= short:
             kinds.append(TABLE)
             parts.append(_table(domain, steps, round(unit)))

@@ -46,23 +46,36 @@ def threshold(
     Raises:
         MethodError: not even a single record keeps below the threshold.
     """
+    label, _ = clusters_within(table, diversity=diversity, seed=seed)
+    clusters = Clusters(np.arange(table.rows), label, table.counts)
+    space = space_of(table.domains)
+    return recode(table, models, clusters, space=space, suppression_limit=suppression_limit)
+
+
+def clusters_within(
+    table: FrequencyTable, *, diversity: float | None, seed: int, more: float = 0.5
+) -> tuple[NDArray[np.int64], int]:
+    """Return the cluster of each row, and the threshold, in units.
+
+    Without a threshold it is that of a single record and `more`.
+
+    Raises:
+        MethodError: not even a single record keeps below the threshold.
+    """
     columns = [*table.domains, *table.sensitive_domains]
     codes = np.concatenate((table.codes, table.sensitive), axis=1)
     parts = [_values(domain, codes[:, j]) for j, domain in enumerate(columns)]
     kinds = np.array([kind for _, kind in parts], dtype=np.int64)
     quasi = len(table.domains)
     single = int(kinds[:quasi].sum())
-    limit = single + SCALE // 2 if diversity is None else round(diversity * SCALE)
+    limit = single + round(more * SCALE) if diversity is None else round(diversity * SCALE)
     if limit < single:
         raise MethodError(
             problem=f"--diversity must be at least {single / SCALE:.3f}, that of a single record"
         )
     order = np.random.default_rng(seed).permutation(table.rows)
     values = np.stack([value for value, _ in parts], axis=1)
-    label = grow_within(values, kinds, order, limit=limit, quasi=quasi)
-    clusters = Clusters(np.arange(table.rows), label, table.counts)
-    space = space_of(table.domains)
-    return recode(table, models, clusters, space=space, suppression_limit=suppression_limit)
+    return grow_within(values, kinds, order, limit=limit, quasi=quasi), limit
 
 
 def _values(domain: Domain, codes: NDArray[np.int32]) -> tuple[NDArray[np.int64], int]:

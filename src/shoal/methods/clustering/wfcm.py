@@ -43,9 +43,20 @@ def wfcm(
     if iterations < 1:
         raise MethodError(problem="--iterations must be at least 1")
     space = space_of(table.domains)
+    label = cluster_rows(
+        table, least_records(models), space=space, iterations=iterations, seed=seed
+    )
+    clusters = Clusters(np.arange(table.rows), label, table.counts)
+    return recode(table, models, clusters, space=space, suppression_limit=suppression_limit)
+
+
+def cluster_rows(
+    table: FrequencyTable, k: int, *, space: Space, iterations: int, seed: int
+) -> NDArray[np.int64]:
+    """Return the cluster of each row, before any is merged."""
     places = places_of(table, space)
     chance = np.random.default_rng(seed)
-    number = max(table.records // least_records(models), 1)
+    number = max(table.records // k, 1)
     chosen = np.sort(chance.choice(table.records, number, replace=False))
     rows = np.unique(np.searchsorted(np.cumsum(table.counts), chosen, side="right"))
     means, modes = places[rows], table.codes[rows].astype(np.int64)
@@ -59,8 +70,7 @@ def wfcm(
         label = found.astype(np.int64)
         means, modes = _centroids(table, places, label)
         weights = _weights(table, label, space)
-    clusters = Clusters(np.arange(table.rows), label, table.counts)
-    return recode(table, models, clusters, space=space, suppression_limit=suppression_limit)
+    return label
 
 
 def _centroids(

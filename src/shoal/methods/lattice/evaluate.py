@@ -168,9 +168,10 @@ class Evaluator:
             due = sizes * (sizes < self.promise.k)
         elif sizes.size:
             budget = self.space.table.records if whole else self.pledge.budget
-            due, *rest = kernel.judge_spread(
+            due, *spread = kernel.judge_spread(
                 old, label, sizes, self.promise, self._farthest, budget
             )
+            rest = (spread[0], spread[1], spread[2])  # type: ignore[assignment]
         else:
             due = sizes
         return Answer(label, Classes(codes, sizes, *rest), due, _ends(widths))

@@ -1,0 +1,37 @@
+"""From clusters that keep the promise already to a recoding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from shoal.core.privacy import PrivacyModel
+from shoal.kernels.clustering_space import Space
+from shoal.methods.clustering.clusters import Clusters, boxes_of
+from shoal.methods.clustering.repair import recode
+from shoal.methods.frequency import FrequencyTable
+from shoal.methods.judging import failing_classes, one_class
+from shoal.methods.recoding import Recoding, recoding_of
+
+
+def settle(
+    table: FrequencyTable,
+    models: Sequence[PrivacyModel],
+    clusters: Clusters,
+    *,
+    space: Space,
+    suppression_limit: float = 0.0,
+    facts: dict[str, Any] | None = None,
+) -> Recoding:
+    """Return the recoding of clusters that each keep the promise if the whole table does.
+
+    Labels must be 0 … c-1, none of them empty. Only where the whole table breaks the promise
+    is there anything to mend, and only then is the code that mends compiled.
+    """
+    if failing_classes(one_class(table), models).any():
+        return recode(
+            table, models, clusters, space=space, suppression_limit=suppression_limit, facts=facts
+        )
+    row, label, records = clusters
+    low, high = boxes_of(table.codes[row], label)
+    return recoding_of(table, low, high, (row, label, records), facts=facts)

@@ -1,0 +1,84 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.methods.clustering.tables import check_release, records, tables
+from tests.methods.clustering.test_laws import numbers
+from tests.naive import cuts as naive
+
+from shoal.core.errors import KernelInputError
+from shoal.core.privacy import KAnonymity, LDiversity
+from shoal.kernels import clustering_cut as kernel
+from shoal.kernels.clustering_losses import packed
+from shoal.methods.arrays import promise_of
+from shoal.methods.clustering.bestcut import bestcut
+from shoal.methods.clustering.space import space_of
+
+
+def cut(table, models, **options):
+    losses = packed(space_of(table.domains))
+    promise = promise_of(models, table)
+    return kernel.cut(
+        table.codes, table.counts, table.sensitive, losses=losses, promise=promise, **options
+    )
+
+
+def classes(found):
+    return [found.row[found.label == c].tolist() for c in range(found.label[-1] + 1)]
+
+
+def plain(table):
+    return [tuple(int(c) for c in row) for row in table.codes], table.counts.tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(table=tables(missing=True), k=st.integers(1, 6))
+def test_the_naive_twin_makes_the_same_cuts(table, k):
+    data, counts = plain(table)
+    twin = naive.bestcut(data, counts, k, domains=table.domains)
+    assert classes(cut(table, [KAnonymity(k)], sample=10**6)) == twin
+
+
+@settings(max_examples=30, deadline=None)
+@given(table=tables(sensitive=True), k=st.integers(1, 4), values=st.integers(2, 3))
+def test_the_twin_makes_the_same_cuts_under_a_promise(table, k, values):
+    data, counts = plain(table)
+
+    def holds(rows):
+        return len({int(table.sensitive[r, 0]) for r in rows}) >= values
+
+    twin = naive.bestcut(data, counts, k, domains=table.domains, holds=holds)
+    models = [KAnonymity(k), LDiversity(values, column="disease")]
+    assert classes(cut(table, models, sample=10**6)) == twin
+
+
+@settings(max_examples=40, deadline=None)
+@given(table=tables(most=40), k=st.integers(1, 3), sample=st.integers(2, 8))
+def test_a_sample_decides_where_to_cut_never_whether_it_may(table, k, sample):
+    found = cut(table, [KAnonymity(k)], sample=sample)
+    assert sorted(found.row.tolist()) == list(range(table.rows))
+    for rows in classes(found):
+        assert table.records < k or table.counts[rows].sum() >= k
+        if table.counts[rows].sum() >= 2 * k:  # as far as it can be cut, it is
+            assert len(naive.bestcut(*plain_rows(table, rows), k, domains=table.domains)) == 1
+
+
+def plain_rows(table, rows):
+    data, counts = plain(table)
+    return [data[r] for r in rows], [counts[r] for r in rows]
+
+
+def test_where_the_whole_table_breaks_the_promise_all_is_suppressed():
+    table = numbers(6, 2, 9)
+    assert bestcut(table, [KAnonymity(7)]).suppressed == 6
+    release = bestcut(table, [KAnonymity(3)])
+    check_release(release, 3)
+    assert len(records(table)[0]) == release.sizes.sum()
+
+
+def test_a_table_without_rows_is_refused():
+    table = numbers(5, 2, 9)
+    with pytest.raises(KernelInputError, match="rows"):
+        kernel.cut(
+            table.codes[:0], table.counts[:0], table.sensitive[:0],
+            losses=packed(space_of(table.domains)), promise=promise_of([], table),
+        )  # fmt: skip

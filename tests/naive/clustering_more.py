@@ -1,0 +1,164 @@
+"""Twins of k-member with all clusters at once, threshold clustering and C-means, in plain Python.
+
+Losses are whole numbers as in `tests.naive.clustering`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from tests.naive.clustering import SCALE, Losses, majority
+
+
+def far_apart(data, groups, number, first, *, domains):
+    """Seed 000, Figure 3.1, find_Nc_records: `groups` are lists of records, as they lie."""
+    losses = Losses(domains)
+    left = [[r for r in group if r != first] for group in groups]
+    records = [first]
+    while len(records) < number:
+        best, furthest = None, -1
+        for group in left:  # one record a group
+            if group:
+                gap = sum(losses.distance(data[group[0]], data[r]) for r in records)
+                if gap > furthest:
+                    best, furthest = group, gap
+        records.append(best.pop(0))
+    return records
+
+
+def together(data, seeds, k, *, domains, target=None, penalty=0):
+    """Seed 000, Algorithm 2, lines 7 to 19: clusters, and the records that are left."""
+    losses = Losses(domains)
+    clusters = [[r] for r in seeds]
+    left = [r for r in range(len(data)) if r not in seeds]
+    while left and any(len(cluster) < k for cluster in clusters):
+        wanted = {}
+        for number, cluster in enumerate(clusters):
+            if len(cluster) == k:
+                continue
+            before = losses.loss([data[m] for m in cluster])
+
+            def growth(r, cluster=cluster, before=before):
+                grown = losses.loss([data[m] for m in [*cluster, r]]) - before
+                if target is not None and target[r] != majority([target[m] for m in cluster]):
+                    grown += penalty
+                return grown
+
+            best = min(left, key=lambda r: (growth(r), r))
+            wanted.setdefault(best, []).append((growth(best), number))
+        for r, wishes in wanted.items():  # a record goes to one cluster only
+            clusters[min(wishes)[1]].append(r)
+            left.remove(r)
+    return clusters, left
+
+
+def threshold(table, *, limit, order):
+    """Seed 000, definitions 1 and 2: grow a cluster of rows until its diversity would exceed."""
+    domains = [*table.domains, *table.sensitive_domains]
+    rows = [tuple(map(int, (*a, *b))) for a, b in zip(table.codes, table.sensitive, strict=True)]
+
+    def attribute_diversity(j, members):
+        domain = domains[j]
+        values = [rows[m][j] for m in members]
+        if domain.tree is None and not domain.has_missing and domain.span > 0:
+            start = domain.position[0]
+            at = [int(np.rint((domain.position[v] - start) / domain.span * SCALE)) for v in values]
+            return max(at) - min(at)
+        return len(set(values)) * max(SCALE // len(domain), 1)
+
+    def records_diversity(members, columns):
+        return sum(attribute_diversity(j, members) for j in columns)
+
+    quasi = range(len(table.domains))
+    sensitive = range(len(table.domains), len(domains))
+    left = list(range(len(rows)))
+    clusters = []
+    for seed in order:
+        if seed not in left:
+            continue
+        cluster = [int(seed)]
+        left.remove(seed)
+        while True:
+            useful = {r: records_diversity([*cluster, r], quasi) for r in left}
+            within = [r for r in left if useful[r] <= limit]
+            if not within:
+                break
+            best = min(
+                within, key=lambda r: (useful[r] - records_diversity([*cluster, r], sensitive), r)
+            )
+            cluster.append(best)
+            left.remove(best)
+        clusters.append(cluster)
+    return clusters
+
+
+def wfcm(table, k, *, seed, iterations):
+    """Chiu and Tsai as the seeds tell it: seeds, nearest centroids, new weights, again."""
+    domains, counts = table.domains, [int(c) for c in table.counts]
+    losses = Losses(domains)
+    rows = [tuple(map(int, codes)) for codes in table.codes]
+    records = [r for r, count in enumerate(counts) for _ in range(count)]
+    number = max(len(records) // k, 1)
+    drawn = np.random.default_rng(seed).choice(len(records), number, replace=False)
+    columns = range(len(domains))
+
+    def place(j, code):
+        domain = domains[j]
+        if domain.tree is not None or (domain.has_missing and code == 0):
+            return 0
+        first = domain.position[1 if domain.has_missing else 0]
+        return int(np.rint((domain.position[code] - first) / (domain.span or 1.0) * SCALE))
+
+    seeds = sorted({records[int(d)] for d in drawn})
+    centroids = [[(place(j, rows[s][j]), rows[s][j]) for j in columns] for s in seeds]
+    weights = [1024] * len(domains)
+    clusters = None
+    for _ in range(iterations):
+        found = [[] for _ in centroids]
+        for r, row in enumerate(rows):
+            gaps = []
+            for centroid in centroids:
+                total = 0
+                for j, (mean, mode) in enumerate(centroid):
+                    domain = domains[j]
+                    absent = domain.has_missing and min(row[j], mode) == 0
+                    if domain.tree is not None or absent:
+                        total += weights[j] * losses.column(j, [row[j], mode])
+                    else:
+                        total += weights[j] * abs(place(j, row[j]) - mean)
+                gaps.append(total)
+            found[gaps.index(min(gaps))].append(r)
+        found = [cluster for cluster in found if cluster]
+        if found == clusters:
+            break
+        clusters = found
+        centroids = [
+            [(_mean(j, c, rows, counts, place), _mode(j, c, rows, counts)) for j in columns]
+            for c in clusters
+        ]
+        weights = _weights(clusters, rows, counts, domains)
+    return clusters
+
+
+def _mean(j, cluster, rows, counts, place):
+    total = sum(counts[r] * place(j, rows[r][j]) for r in cluster)
+    return int(total / sum(counts[r] for r in cluster))
+
+
+def _mode(j, cluster, rows, counts):
+    tally = {}
+    for r in cluster:
+        tally[rows[r][j]] = tally.get(rows[r][j], 0) + counts[r]
+    return min(tally, key=lambda code: (-tally[code], code))
+
+
+def _weights(clusters, rows, counts, domains):
+    lost = []
+    for j, domain in enumerate(domains):
+        total = 0.0
+        for cluster in clusters:
+            codes = [rows[r][j] for r in cluster]
+            total += domain.cost(min(codes), max(codes)) * sum(counts[r] for r in cluster)
+        lost.append(total / sum(counts))
+    inverse = [1 / (x + 0.1) for x in lost]
+    mean = np.mean(inverse)
+    return [max(int(np.rint(x / mean * 1024)), 1) for x in inverse]
