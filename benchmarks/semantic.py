@@ -37,7 +37,8 @@ NOTE = (
     "readings were chosen because they come closest to Table 5, so the agreement is partly a fit. "
     "The order of siblings, and which of equal nodes, tuples or cuts comes first, are not in the "
     "text either; what they would change was not measured. `sa-mdav absorb` is the seed's "
-    "proposal for rare tuples. Rows `analytics`: operating system and country, with `examples/analytics`.\n\n"
+    "proposal for rare tuples. Rows `analytics`: operating system and country, with "
+    "`examples/analytics`.\n\n"
     "![Loss by k on the analytics data](images/semantic-loss.svg)\n\n"
 )
 METHODS: Mapping[str, tuple[Callable[..., Any], dict[str, Any]]] = {

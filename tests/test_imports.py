@@ -22,15 +22,19 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "measures": ({"core", "kernels", "methods"}, {"numpy"}),
     "dp": ({"core"}, {"opendp", "numpy", "polars", "psycopg"}),
     "samples": ({"core"}, {"numpy", "polars"}),
-    "engines": ({"core", "kernels", "methods", "measures", "edge"}, {"numpy", "polars", "pyspark"}),
+    "engines": (
+        {"core", "kernels", "methods", "measures", "edge"},
+        {"numpy", "polars", "pyarrow", "pyspark"},
+    ),
     "pipeline": (
         {"core", "kernels", "methods", "measures", "engines"},
         {"numpy", "polars"},
     ),
+    "spark": ({"core", "methods", "measures", "engines", "pipeline"}, {"polars"}),
     "xk": ({"core", "methods", "engines"}, set()),
     "statistics": ({"core", "dp", "engines"}, set()),
-    "models": ({"core", "edge", "engines"}, set()),
-    "know": ({"core", "methods", "measures", "engines"}, set()),
+    "models": ({"core", "edge", "engines", "spark"}, set()),
+    "know": ({"core", "methods", "measures", "engines", "spark"}, set()),
     "api": (
         {
             "core",
@@ -42,6 +46,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "dp",
             "edge",
             "pipeline",
+            "spark",
             "xk",
             "know",
             "statistics",

@@ -20,6 +20,7 @@ _HOMES = {
     "Role": "shoal.core.schema",
     "Schema": "shoal.core.schema",
     "ShoalError": "shoal.core.errors",
+    "SparkTable": "shoal.engines.spark.source",
     "AlphaKAnonymity": "shoal.core.privacy",
     "KAnonymity": "shoal.core.privacy",
     "LDiversity": "shoal.core.privacy",

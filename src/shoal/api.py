@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.core import hierarchy_text
+from shoal.core import hierarchy_text, wordnet
 from shoal.core.errors import InputError, NoSolutionError, UnsafeReleaseError
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.model import RecodingModel
@@ -34,10 +34,12 @@ from shoal.engines.local.runs import open_release
 from shoal.engines.local.source import Source, format_of, like, open_source
 from shoal.engines.local.verify import verify_source
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
-from shoal.know import attack, infer, risk, write_preset, write_schema
+from shoal.engines.spark.source import SparkTable, is_on_spark
+from shoal.know import attack, infer, risk, risk_before_after, write_preset, write_schema
 from shoal.methods import registry
+from shoal.methods.judging import judge_recoding
 from shoal.models import drift, encode, encode_stream, export_model
-from shoal.pipeline import Job, Options, judge_recoding, promise_of
+from shoal.pipeline import Job, Options, promise_of
 from shoal.statistics import budget_log, budget_set, budget_show, stats
 from shoal.xk import Choices, Techniques, recommend, release_xk
 
@@ -46,6 +48,7 @@ __all__ = [
     "Database",
     "Options",
     "Release",
+    "SparkTable",
     "Techniques",
     "anonymize",
     "attack",
@@ -71,9 +74,11 @@ __all__ = [
     "recommend",
     "release_xk",
     "risk",
+    "risk_before_after",
     "sample",
     "stats",
     "verify",
+    "wordnet_hierarchy",
     "write_model",
     "write_preset",
     "write_report",
@@ -104,7 +109,7 @@ def anonymize(
     """Release a table: search, recode, verify what is written, and only then publish it.
 
     Args:
-        table: a path, or a Polars, pandas or Arrow table.
+        table: a path, a Polars, pandas or Arrow table, a Spark DataFrame or a SparkTable.
         schema: roles, kinds and hierarchies of its columns.
         privacy: the promise; the schema's own if None.
         out: where to write; None returns a table of the kind that came in.
@@ -115,6 +120,13 @@ def anonymize(
         UnsafeReleaseError: verification failed; nothing was written.
     """
     chosen = options or Options()
+    if is_on_spark(table):
+        from shoal import spark
+
+        frame, account, fitted = spark.anonymize(
+            table, schema, privacy=privacy, out=out, options=chosen
+        )
+        return Release(table=frame, report=account, schema=fitted)
     job = Job.open(table, schema, privacy, chosen)
     recoding = job.search()
     job.settle_stars(recoding)
@@ -175,6 +187,10 @@ def learn_with_report(
     options: Options | None = None,
 ) -> tuple[RecodingModel, ReleaseReport]:
     """Learn a recoding; return the model and the account of how it was found."""
+    if is_on_spark(table):
+        from shoal import spark
+
+        return spark.learn_with_report(table, schema, privacy=privacy, options=options or Options())
     job = Job.open(table, schema, privacy, options or Options())
     recoding = job.search()
     results = tuple(judge_recoding(recoding, job.models))
@@ -195,6 +211,10 @@ def verify(
 
     The quasi-identifiers and sensitive columns are the schema's; other columns are ignored.
     """
+    if is_on_spark(release):
+        from shoal import spark
+
+        return spark.verify(release, schema, privacy=privacy, separator=separator)
     models = promise_of(schema, privacy)
     source = _open_release(release, separator)
     faults_free = replace(schema, others=Others.DROP, privacy=())
@@ -217,6 +237,10 @@ def metrics(
 
     With `starred`, records that are the root in every quasi-identifier count as suppressed.
     """
+    if is_on_spark(original):
+        from shoal import spark
+
+        return spark.metrics(original, release, schema, starred=starred, separator=separator)
     before = open_source(original, separator=separator)
     after = _open_release(release, separator)
     fitted = replace(schema, privacy=()).fit(before.columns, where=before.where)
@@ -320,6 +344,29 @@ def build_hierarchy(
     if out is not None:
         inputs = (table,) if isinstance(table, (str, Path)) else ()
         write_text(out, hierarchy_text.to_csv(tree), inputs=inputs)
+    return tree
+
+
+def wordnet_hierarchy(
+    column: str,
+    mapping: str | Path,
+    folder: str | Path,
+    *,
+    root: str | None = None,
+    out: str | Path | None = None,
+) -> Hierarchy:
+    """Build a hierarchy from WordNet's hypernyms.
+
+    Args:
+        column: the column.
+        mapping: a CSV file: value; lemma; sense; under.
+        folder: the dictionary, with `data.noun` and `index.noun`.
+        root: the synset to cut at, such as country#2; None: the top.
+        out: where to write it as CSV.
+    """
+    tree = wordnet.wordnet_hierarchy(column, wordnet.read_mapping(mapping), folder, root=root)
+    if out is not None:
+        write_text(out, hierarchy_text.to_csv(tree), inputs=(mapping,))
     return tree
 
 

@@ -17,6 +17,7 @@ from shoal.engines.local.recode import Part
 from shoal.engines.local.risk import risk as risk_source
 from shoal.engines.local.source import Source, format_of, open_source
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
+from shoal.engines.spark.source import is_on_spark
 from shoal.measures.attacks.result import Comparison
 from shoal.measures.risk.report import RiskReport
 from shoal.methods.infer.propose import schema_text
@@ -33,6 +34,12 @@ def infer(
     separator: str | None = None,
 ) -> Inference:
     """Say what each column seems to be and which sets of columns identify people."""
+    if is_on_spark(table):
+        from shoal import spark
+
+        return spark.infer(
+            table, separator=separator, max_size=max_size, seconds=seconds, threshold=threshold
+        )
     source = open_source(table, separator=separator)
     return infer_source(source, max_size=max_size, seconds=seconds, threshold=threshold)
 
@@ -90,6 +97,14 @@ def risk(
     separator: str | None = None,
 ) -> RiskReport:
     """Measure how easily people are found in a table as it stands."""
+    if is_on_spark(table):
+        from shoal import spark
+
+        return spark.risk(
+            table, schema, population=population, separator=separator,
+            sampling_fraction=sampling_fraction, weights=weights, household=household,
+            max_size=max_size,
+        )  # fmt: skip
     return risk_source(
         open_source(table, separator=separator),
         schema,
@@ -99,6 +114,39 @@ def risk(
         household=household,
         max_size=max_size,
     )
+
+
+def risk_before_after(
+    original: Any,
+    release: Any,
+    schema: Schema,
+    *,
+    sampling_fraction: float | None = None,
+    weights: str | None = None,
+    household: str | None = None,
+    special: bool = True,
+    separator: str | None = None,
+) -> tuple[RiskReport, RiskReport]:
+    """Measure the risk of a table and of its release by the same rules.
+
+    A column of weights or households that was not released cannot be used by whoever reads
+    the release, and is left out of its measure.
+    """
+    found = []
+    for table in (original, release):
+        source = open_source(table, separator=separator)
+        have = set(source.columns)
+        found.append(
+            risk_source(
+                source,
+                schema,
+                sampling_fraction=sampling_fraction,
+                weights=weights if weights in have else None,
+                household=household if household in have else None,
+                special=special,
+            )
+        )
+    return found[0], found[1]
 
 
 def attack(

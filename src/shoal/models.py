@@ -16,6 +16,7 @@ from shoal.engines.local import drift as watch
 from shoal.engines.local import encode as local
 from shoal.engines.local.source import like
 from shoal.engines.local.write import all_or_nothing, write_text
+from shoal.engines.spark.source import is_on_spark
 
 __all__ = ["drift", "encode", "encode_stream", "export_model"]
 
@@ -52,6 +53,13 @@ def encode(
     """
     _check_unseen(on_unseen)
     learned = _model(model)
+    if is_on_spark(table):
+        from shoal import spark
+
+        return spark.encode(
+            table, learned, out=out, safe=safe, on_unseen=on_unseen, suppressed=suppressed,
+            separator=separator,
+        )  # fmt: skip
     choices = {} if suppressed is None else {"suppressed": suppressed}
     work = local.encode_safe if safe else local.encode_table
     done = work(table, learned, out=out, on_unseen=on_unseen, separator=separator, **choices)

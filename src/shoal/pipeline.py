@@ -32,7 +32,7 @@ from shoal.methods import registry
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.judging import judge_recoding, one_class
 from shoal.methods.partitions import Coarse, learn_parts
-from shoal.methods.recoding import Recoding, with_centroids
+from shoal.methods.recoding import Recoding, joined, with_centroids
 from shoal.methods.to_model import model_of
 
 Progress = Callable[[str], None]
@@ -66,6 +66,31 @@ def promise_of(schema: Schema, privacy: Iterable[PrivacyModel] | None) -> tuple[
     if not models:
         raise PrivacyError(model="none", problem="no promise was given; ask for one, such as -k 5")
     return models
+
+
+def fit(
+    schema: Schema,
+    privacy: Iterable[PrivacyModel] | None,
+    columns: Sequence[str],
+    *,
+    where: str,
+) -> tuple[Schema, list[PrivacyModel], list[str]]:
+    """Return the schema for a table, its promise, and the columns that must be counted for it.
+
+    Raises:
+        InputError: no column is a quasi-identifier.
+    """
+    promised = schema.with_promise(promise_of(schema, privacy))
+    fitted = promised.fit(columns, where=where)
+    if not fitted.quasi:
+        raise InputError(
+            where="schema", problem="no quasi-identifier; name the columns to recode (--qi a,b)"
+        )
+    models = list(expand(fitted.privacy, fitted.sensitive))
+    spread = dict.fromkeys(m.column for m in models if m.column is not None)
+    if fitted.target is not None and fitted.target not in fitted.quasi:
+        spread[fitted.target] = None
+    return fitted, models, list(spread)
 
 
 def _risk(sizes: Any) -> Risk:
@@ -104,17 +129,8 @@ class Job:
         """Read a table down to its frequency table."""
         started, cpu = time.perf_counter(), time.process_time()
         options.progress("read")
-        promised = schema.with_promise(promise_of(schema, privacy))
         source = open_source(table, separator=options.separator)
-        fitted = promised.fit(source.columns, where=source.where)
-        if not fitted.quasi:
-            raise InputError(
-                where="schema", problem="no quasi-identifier; name the columns to recode (--qi a,b)"
-            )
-        models = expand(fitted.privacy, fitted.sensitive)
-        spread = dict.fromkeys(m.column for m in models if m.column is not None)
-        if fitted.target is not None and fitted.target not in fitted.quasi:
-            spread[fitted.target] = None
+        fitted, models, spread = fit(schema, privacy, source.columns, where=source.where)
         # Only the columns that are recoded may change their type; of text files, all that
         # are counted come dictionary-coded, which is smaller.
         coded = [*fitted.quasi]
@@ -123,8 +139,8 @@ class Job:
         lazy = source.scan([c for c in source.columns if c in fitted.released], coded=coded)
         if source.fits_memory():
             lazy = source.collect(lazy).lazy()
-        counted = frequencies(source, lazy, fitted, sensitive=list(spread))
-        _check_values(fitted, counted.table)
+        counted = frequencies(source, lazy, fitted, sensitive=spread)
+        check_values(fitted, counted.table)
         return cls(
             source=source,
             schema=fitted,
@@ -169,6 +185,8 @@ class Job:
             recoding = self._learned(method, table)
             if method.release == "aggregate":
                 recoding = _aggregated(recoding)
+            elif method.family == "microaggregation":
+                recoding = joined(recoding)
         self._check_limit(recoding)
         return recoding
 
@@ -236,7 +254,10 @@ class Job:
 
     def verify(self, source: Source, recoding: Recoding) -> Verification:
         """Judge what was written; raise if it does not hold or is not all there."""
-        verified = verify_source(source, self.schema, self.models)
+        return self.check_verified(verify_source(source, self.schema, self.models), recoding)
+
+    def check_verified(self, verified: Verification, recoding: Recoding) -> Verification:
+        """Return the verdict; raise if the release does not hold or is not all there."""
         starred = recoding.suppressed if self.star else 0
         expected = int(recoding.sizes.sum()) + starred
         if verified.records != expected:
@@ -331,7 +352,7 @@ def _sse_of(recoding: Recoding) -> float | None:
     return sse_loss(recoding, recoding.released)
 
 
-def _check_values(schema: Schema, table: FrequencyTable) -> None:
+def check_values(schema: Schema, table: FrequencyTable) -> None:
     """Refuse a promise about values that do not occur: it would protect nobody."""
     values = {
         domain.name: {label for label in domain.labels if label is not None}

@@ -30,6 +30,8 @@ def verify(
     t_distance: opt.TDistance = "equal",
     n: opt.N = None,
     alpha: opt.Alpha = None,
+    engine: opt.Engine = "local",
+    master: opt.Master = None,
     sep: opt.Sep = None,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -47,7 +49,9 @@ def verify(
         missing=missing,
     )
     result = api.verify(
-        opt.input_of(source, table, query), opt.with_promise(read, flags), separator=sep
+        opt.input_of(source, table, query, engine, master),
+        opt.with_promise(read, flags),
+        separator=sep,
     )
     if json:
         print(as_json(result.to_document()))
@@ -72,6 +76,8 @@ def metrics(
     suppressed: Annotated[
         str, typer.Option(metavar="KIND", help="How it suppresses: remove, or star (all *).")
     ] = "remove",
+    engine: opt.Engine = "local",
+    master: opt.Master = None,
     sep: opt.Sep = None,
     json: opt.Json = False,
 ) -> int:
@@ -87,7 +93,8 @@ def metrics(
         missing=missing,
     )
     starred = opt.is_star(suppressed)
-    asked = opt.input_of(original, table, query)
-    document = api.metrics(asked, release, read, starred=starred, separator=sep)
+    asked = opt.input_of(original, table, query, engine, master)
+    made = opt.input_of(release, None, None, engine, master) if engine == "spark" else release
+    document = api.metrics(asked, made, read, starred=starred, separator=sep)
     print(as_json(document) if json else measures(document))
     return 0

@@ -37,6 +37,8 @@ def encode(
     suppressed: Annotated[
         str | None, typer.Option(metavar="KIND", help="Suppressed records: remove or star.")
     ] = None,
+    engine: opt.Engine = "local",
+    master: opt.Master = None,
     sep: opt.Sep = None,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -47,7 +49,10 @@ def encode(
 
     if suppressed is not None:
         opt.is_star(suppressed)
+    is_far = opt.on_spark(engine, master)
     if source == "-":
+        if is_far:
+            raise SchemaError(where="--engine", faults=["a stream needs the local engine"])
         if safe:
             raise SchemaError(where="--safe", faults=["needs the whole batch: give a file"])
         report = api.encode_stream(
@@ -61,9 +66,11 @@ def encode(
         raise SchemaError(where="options", faults=["encode needs --out FILE"])
     if rejects is not None:
         raise SchemaError(where="--rejects", faults=["goes with a stream: give - as INPUT"])
-    api.check_place(out, inputs=(source, model))
+    if not (is_far and opt.is_elsewhere(out)):
+        api.check_place(out, inputs=(model,) if is_far else (source, model))
+    asked = opt.input_of(source, None, None, engine, master) if is_far else source
     done = api.encode(
-        source, model, out=out, safe=safe, on_unseen=on_unseen, suppressed=suppressed, separator=sep
+        asked, model, out=out, safe=safe, on_unseen=on_unseen, suppressed=suppressed, separator=sep
     )
     document = done.to_document()
     if json:

@@ -59,12 +59,41 @@ TDistance = Annotated[
 N = Annotated[int | None, typer.Option("--n", help="With --t: (n,t)-closeness.")]
 Alpha = Annotated[float | None, typer.Option(help="With -k: (alpha,k)-anonymity.")]
 Sep = Annotated[str | None, typer.Option("--sep", metavar="C", help="Separator of CSV files.")]
+Engine = Annotated[str, typer.Option(metavar="NAME", help="local, or spark (a cluster).")]
+Master = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="With --engine spark: local[4], spark://host:7077 …"),
+]
+DriverRows = Annotated[
+    int | None,
+    typer.Option(
+        "--driver-rows", metavar="N", help="On Spark: distinct tuples that the driver takes."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
 
-def input_of(address: str, table: str | None, query: str | None) -> object:
-    """Return what INPUT stands for: a file, or a table in a database."""
+def input_of(
+    address: str,
+    table: str | None,
+    query: str | None,
+    engine: str = "local",
+    master: str | None = None,
+    driver_rows: int | None = None,
+) -> object:
+    """Return what INPUT stands for: a file, a table in a database, or a table of Spark's."""
+    if on_spark(engine, master):
+        if table or query:
+            raise SchemaError(
+                where="options",
+                faults=["--table and --query need the local engine; on Spark, INPUT is table:NAME"],
+            )
+        from shoal.api import SparkTable
+
+        return SparkTable(address, master, driver_rows=driver_rows)
+    if driver_rows is not None:
+        raise SchemaError(where="--driver-rows", faults=["goes with --engine spark"])
     if "://" not in address:
         if table or query:
             raise SchemaError(
@@ -76,9 +105,23 @@ def input_of(address: str, table: str | None, query: str | None) -> object:
     return Database(uri=address, table=table, query=query)
 
 
+def on_spark(engine: str, master: str | None) -> bool:
+    """Return whether Spark does the work; refuse other words."""
+    if engine not in ("local", "spark"):
+        raise SchemaError(where="--engine", faults=["must be local or spark"])
+    if master is not None and engine != "spark":
+        raise SchemaError(where="--master", faults=["goes with --engine spark"])
+    return engine == "spark"
+
+
+def is_elsewhere(place: str | Path) -> bool:
+    """Return whether a place is a URL, where only Spark can look."""
+    return "://" in str(place)
+
+
 def files_of(source: str, schema: str | None, hierarchies: str | None) -> tuple[str | Path, ...]:
     """Return every file that a command reads: none of them may be written to."""
-    files: list[str | Path] = [] if "://" in source else [source]
+    files: list[str | Path] = [] if is_elsewhere(source) else [source]
     if hierarchies is not None and Path(hierarchies).is_dir():
         files += sorted(Path(hierarchies).iterdir())
     if schema is not None:

@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import recommend as rec
-from shoal.cli.know import attack_lines
+from shoal.cli.know import attack_lines, risk_lines
 from shoal.cli.progress import stages
 from shoal.core.errors import SchemaError
 from shoal.core.flags import PromiseFlags
@@ -34,6 +34,12 @@ Aggregate = Annotated[
 Seconds = Annotated[float | None, typer.Option(metavar="S", help="Time that a search may take.")]
 Effort = Annotated[str | None, typer.Option(help="refine: fast, normal or best.")]
 Iterations = Annotated[int | None, typer.Option(metavar="N", help="oka, wfcm: rounds.")]
+Gamma = Annotated[
+    float | None, typer.Option(metavar="X", help="vmdav: how readily a group takes more than k.")
+]
+Absorb = Annotated[
+    bool, typer.Option("--absorb", help="sa-mdav: rare tuples join large groups near them.")
+]
 Cm = Annotated[bool, typer.Option("--cm", help="kmember: keep equal --target values together.")]
 ReleaseAs = Annotated[
     str | None,
@@ -89,6 +95,8 @@ def anonymize(
     seconds: Seconds = None,
     effort: Effort = None,
     iterations: Iterations = None,
+    gamma: Gamma = None,
+    absorb: Absorb = False,
     cm: Cm = False,
     explain: Explain = False,
     target: Target = None,
@@ -114,12 +122,25 @@ def anonymize(
         bool | None,
         typer.Option(
             "--attacks/--no-attacks",
-            help="Attack table and release (--attacks: in every way) and compare.",
+            help="Measure and attack table and release (--attacks: in every way) and compare.",
             show_default="on up to 100,000 records",
         ),
     ] = None,
+    sampling_fraction: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="Share of the population in the table: journalist risk."),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Sampling weights: journalist risk.")
+    ] = None,
+    household: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Who lives together: household risk.")
+    ] = None,
     seed: Seed = 0,
     threads: Threads = None,
+    engine: opt.Engine = "local",
+    master: opt.Master = None,
+    driver_rows: opt.DriverRows = None,
     sep: opt.Sep = None,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -143,9 +164,15 @@ def anonymize(
     chosen = _with_choices(opt.with_promise(read, flags), suppression_limit, utility, target)
     goal = opt.out_path(out, command="anonymize")
     files = opt.files_of(source, schema, hierarchies)
-    api.check_place(goal, inputs=files)
+    is_far = opt.on_spark(engine, master)
+    if not (is_far and opt.is_elsewhere(str(out))):
+        api.check_place(goal, inputs=files)
     if report is not None:
         api.check_place(report, inputs=(*files, goal))
+    if is_far and (method == "xk" or attacks):
+        raise SchemaError(
+            where="--engine", faults=["--method xk and --attacks need the local engine"]
+        )
     if method == "xk":
         choices = rec.choices_of(
             techniques, "none", None, ranking=ranking, generalize=generalize,
@@ -166,9 +193,9 @@ def anonymize(
         )
     with stages(quiet=quiet or json) as progress:
         made = api.anonymize(
-            opt.input_of(source, table, query),
+            opt.input_of(source, table, query, engine, master, driver_rows),
             chosen,
-            out=goal,
+            out=out if is_far else goal,
             options=_options(
                 method,
                 (release, partitions, partition_by),
@@ -184,23 +211,34 @@ def anonymize(
                     "seconds": seconds,
                     "effort": effort,
                     "iterations": iterations,
+                    "gamma": gamma,
+                    "absorb": absorb or None,
                     "cm": cm or None,
                 },
             ),
         )
     if report is not None:
         api.write_report(made.report, report, inputs=(*files, goal))
-    found = []
-    if attacks or (attacks is None and not quiet and made.report.records <= ATTACKED):
+    found: list[dict[str, Any]] = []
+    risks: dict[str, Any] | None = None
+    unasked = attacks is None and not quiet and not is_far
+    if attacks or (unasked and made.report.records <= ATTACKED):
         asked = opt.input_of(source, table, query)
         tried = api.attack(
             asked, goal, made.schema, everything=attacks is True, seed=seed, separator=sep
         )
         found = [each.to_document() for each in tried]
+        pair = api.risk_before_after(
+            asked, goal, made.schema, sampling_fraction=sampling_fraction, weights=weights,
+            household=household, special=attacks is True, separator=sep,
+        )  # fmt: skip
+        risks = {"before": pair[0].to_document(), "after": pair[1].to_document()}
     if json:
-        print(as_json({**made.report.to_document(), "attacks": found}))
+        print(as_json({**made.report.to_document(), "risk": risks, "attacks": found}))
     elif not quiet:
-        print("\n".join([summary(made.report, out=out), *attack_lines(found)]))
+        lines = [summary(made.report, out=out)]
+        lines += [] if risks is None else risk_lines(risks["before"], risks["after"])
+        print("\n".join([*lines, *attack_lines(found)]))
         _print_explanation(made.report, wanted=explain)
     return 0
 
@@ -238,11 +276,16 @@ def learn(
     seconds: Seconds = None,
     effort: Effort = None,
     iterations: Iterations = None,
+    gamma: Gamma = None,
+    absorb: Absorb = False,
     cm: Cm = False,
     explain: Explain = False,
     target: Target = None,
     seed: Seed = 0,
     threads: Threads = None,
+    engine: opt.Engine = "local",
+    master: opt.Master = None,
+    driver_rows: opt.DriverRows = None,
     sep: opt.Sep = None,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -268,7 +311,7 @@ def learn(
     api.check_place(model, inputs=files)
     with stages(quiet=quiet or json) as progress:
         learned, report = api.learn_with_report(
-            opt.input_of(source, table, query),
+            opt.input_of(source, table, query, engine, master, driver_rows),
             chosen,
             options=_options(
                 method,
@@ -282,6 +325,8 @@ def learn(
                     "seconds": seconds,
                     "effort": effort,
                     "iterations": iterations,
+                    "gamma": gamma,
+                    "absorb": absorb or None,
                     "cm": cm or None,
                 },
             ),

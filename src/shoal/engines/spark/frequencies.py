@@ -1,0 +1,168 @@
+"""From a table on Spark to the frequency table: one job for values, one group-by on keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from shoal.core.errors import InputError
+from shoal.core.schema import Schema
+from shoal.engines.local.coding import UNSEEN, Coder, code_column
+from shoal.engines.local.frequencies import Frequencies
+from shoal.engines.local.source import with_codes
+from shoal.engines.spark.coding import ColumnCodes, Packing, distinct_values, with_keys
+from shoal.engines.spark.source import SparkSource, guarded
+from shoal.methods.domain import Domain
+from shoal.methods.frequency import FrequencyTable, join_rows
+
+ROWS = "rows"
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A table on Spark whose columns are coded; nothing is counted yet.
+
+    Attributes:
+        coders: the quasi-identifiers, then the sensitive columns.
+        keyed: the table with its keys beside the columns.
+    """
+
+    source: SparkSource
+    schema: Schema
+    coders: tuple[Coder, ...]
+    columns: tuple[str, ...]
+    packing: Packing
+    keyed: DataFrame = field(repr=False)
+
+    @property
+    def domains(self) -> tuple[Domain, ...]:
+        """Return the quasi-identifiers' domains."""
+        return tuple(coder.domain for coder in self.coders[: len(self.schema.quasi)])
+
+    @property
+    def sensitive_domains(self) -> tuple[Domain, ...]:
+        """Return the sensitive columns' domains."""
+        return tuple(coder.domain for coder in self.coders[len(self.schema.quasi) :])
+
+    def counts(self) -> DataFrame:
+        """Return the frequency table where it is: keys, and how many records have them."""
+        return self.keyed.groupBy(*self.packing.names).agg(F.count(F.lit(1)).alias(ROWS))
+
+    def collect(self, counted: DataFrame | None = None) -> FrequencyTable:
+        """Bring the frequency table here.
+
+        Raises:
+            InputError: the table changed while it was read.
+        """
+        found = self.source.polars(self.counts() if counted is None else counted)
+        names = self.packing.names
+        if any(found[name].null_count() for name in names):
+            raise InputError(
+                where=self.source.where,
+                problem="holds a value that was not there before; did the table change meanwhile?",
+            )
+        width = len(self.schema.quasi)
+        codes = self.packing.unpack([found[name].to_numpy() for name in names])
+        table, _ = join_rows(
+            self.domains,
+            np.ascontiguousarray(codes[:, :width]),
+            found[ROWS].to_numpy().astype(np.int64),
+            sensitive_domains=self.sensitive_domains,
+            sensitive=np.ascontiguousarray(codes[:, width:]),
+        )
+        self.check_records(table.records)
+        return table
+
+    def check_records(self, found: int) -> None:
+        """Refuse a CSV file that Spark reads otherwise than whoever counted its lines."""
+        told = self.source.records
+        if told is not None and told != found:
+            raise InputError(
+                where=self.source.where,
+                problem=(
+                    f"{told} records were counted but {found} were read; the file changed, or a "
+                    "field of a large file holds a line break: write it as Parquet"
+                ),
+            )
+
+
+def code_table(source: SparkSource, schema: Schema, *, sensitive: Sequence[str]) -> Coded:
+    """Code the columns that a search sees.
+
+    Raises:
+        InputError: no record, or a column whose values do not fit its kind.
+    """
+    columns = (*schema.quasi, *sensitive)
+    source.check(columns)
+    distinct = distinct_values(source, columns)
+    if not any(values.len() for values in distinct):
+        raise InputError(
+            where=source.where, problem="the table has a header but no record; bring some"
+        )
+    coders, mapped = [], []
+    for name, values in zip(columns, distinct, strict=True):
+        coded = with_codes(values.to_frame().lazy(), [name]).collect()[name]
+        coder = code_column(coded, schema.attribute(name), marks=schema.missing)
+        present = coded.drop_nulls()
+        missing = None if coder.missing_code == UNSEEN else int(coder.missing_code)
+        size = max(len(coder.domain), 1)
+        codes = coder.codes(present) if present.len() else np.zeros(0, dtype=np.int32)
+        mapped.append(ColumnCodes(name, values.drop_nulls(), codes, missing, size))
+        coders.append(coder)
+    packing = Packing(tuple(column.size for column in mapped))
+    keyed = with_keys(source, mapped, packing)
+    return Coded(source, schema, tuple(coders), columns, packing, keyed)
+
+
+@dataclass(frozen=True)
+class SparkFrequencies(Frequencies):
+    """A frequency table and what finds a record's row in it again, on Spark."""
+
+    coded: Coded
+
+
+def frequencies(
+    source: SparkSource, schema: Schema, *, sensitive: Sequence[str]
+) -> SparkFrequencies:
+    """Count the distinct tuples of a table and bring them here.
+
+    Raises:
+        InputError: no record, or a column whose values do not fit its kind.
+    """
+    coded = code_table(source, schema, sensitive=sensitive)
+    return SparkFrequencies(coded.collect(), coded.coders, coded.columns, coded)
+
+
+def frequencies_or_far(
+    source: SparkSource, schema: Schema, *, sensitive: Sequence[str], most: int
+) -> tuple[Coded, FrequencyTable | None, DataFrame, int]:
+    """Count the distinct tuples; bring them here if they are at most `most`.
+
+    Returns:
+        The coded table, the frequency table (None where it stays there), and the counted
+        keys with their number, which Spark keeps where they are needed again.
+    """
+    coded = code_table(source, schema, sensitive=sensitive)
+    counts = coded.counts().persist(StorageLevel.MEMORY_AND_DISK)
+    with guarded(source.where):
+        rows = counts.count()
+    if rows > most:
+        return coded, None, counts, rows
+    try:
+        return coded, coded.collect(counts), counts, rows
+    finally:
+        counts.unpersist()
+
+
+def cells(source: SparkSource, columns: Sequence[str]) -> DataFrame:
+    """Return the distinct rows of some columns (g0, g1, …) and how many records have each."""
+    source.check(columns)
+    names = [f"g{j}" for j in range(len(columns))]
+    plain = [source.value(name).alias(f"g{j}") for j, name in enumerate(columns)]
+    grouped = source.frame.select(*plain).groupBy(*names)
+    return grouped.agg(F.count(F.lit(1)).alias(ROWS))

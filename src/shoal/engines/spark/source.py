@@ -1,0 +1,305 @@
+"""Opening tables on Spark: whatever it reads becomes a DataFrame with plain column names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from shoal.core.documents import reason
+from shoal.core.errors import InputError, ShoalError
+from shoal.engines.local.csv_check import check_bytes, check_csv, open_bytes
+from shoal.engines.local.source import format_of, to_lazy
+from shoal.engines.spark.session import require, session
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+NO_TEXT = "\x00\x01"  # stands for an empty field while Spark reads CSV; no text holds it
+SMALL = 64 * 2**20  # bytes; a smaller CSV file is one task anyway, quoted line breaks and all
+TABLE = "table:"
+
+
+@dataclass(frozen=True)
+class SparkTable:
+    """A table to be read by Spark: say it once, and every function of the api runs there.
+
+    Attributes:
+        place: a path or URL that Spark reads (.parquet, .csv, .csv.gz, .jsonl, .orc), `table:`
+            and the name of a table in the catalogue, or a frame.
+        master: where to run; None: the running session, or all cores of this machine.
+        separator: of a CSV file; found out if None.
+        driver_rows: distinct tuples that may be brought to the driver; a table with more of
+            them is searched where it is.
+    """
+
+    place: Any
+    master: str | None = None
+    separator: str | None = None
+    driver_rows: int | None = None
+
+
+def is_on_spark(table: Any) -> bool:
+    """Say whether a table is Spark's; Spark itself is loaded only if it is.
+
+    Raises:
+        MissingExtraError, InputError: it is Spark's, and there is no PySpark or no Java.
+    """
+    found = isinstance(table, SparkTable) or type(table).__module__.startswith("pyspark.")
+    if found:
+        require()
+    return found
+
+
+@dataclass(frozen=True)
+class SparkSource:
+    """An open table.
+
+    Its columns are called c0, c1, … in `frame`, so that no name needs quoting and none is
+    taken for another; `columns` are the names that the table gives them.
+    """
+
+    where: str
+    columns: tuple[str, ...]
+    frame: DataFrame
+    format: str = "frame"
+    separator: str = ","
+    records: int | None = None  # where somebody counted them before Spark
+
+    @property
+    def session(self) -> SparkSession:
+        """Return the session that the table belongs to."""
+        return self.frame.sparkSession
+
+    def name(self, column: str) -> str:
+        """Return the plain name of a column in `frame`."""
+        return f"c{self.columns.index(column)}"
+
+    def value(self, column: str) -> Column:
+        """Return a column's values as they are counted: not-a-number is a missing value."""
+        from pyspark.sql import functions as F
+        from pyspark.sql.types import BooleanType, DoubleType, FloatType, NullType
+
+        name = self.name(column)
+        kind = self.frame.schema[name].dataType
+        found = F.col(name)
+        if isinstance(kind, (FloatType, DoubleType)):
+            return F.when(~F.isnan(found), found)
+        if isinstance(kind, (BooleanType, NullType)):
+            return found.cast("string")
+        return found
+
+    def check(self, columns: Sequence[str]) -> None:
+        """Refuse columns that are not there, or hold lists and the like."""
+        absent = [name for name in columns if name not in self.columns]
+        if absent:
+            named = ", ".join(repr(name) for name in absent)
+            raise InputError(where=self.where, problem=f"has no column {named}; check the names")
+        for name in columns:
+            kind = self.frame.schema[self.name(name)].dataType.typeName()
+            if kind in ("array", "map", "struct", "binary", "variant"):
+                where = f"column {name!r}"
+                raise InputError(where=where, problem=f"holds {kind} values, not plain ones")
+
+    def polars(self, frame: DataFrame) -> pl.DataFrame:
+        """Run a query and bring its rows here by Arrow."""
+        with guarded(self.where):
+            found = pl.from_arrow(frame.toArrow())
+        assert isinstance(found, pl.DataFrame)
+        return found
+
+
+@contextmanager
+def guarded(where: str) -> Iterator[None]:
+    """Keep what Spark says of the data inside: its messages quote rows."""
+    try:
+        yield
+    except ShoalError:
+        raise
+    except Exception as error:
+        name = type(error).__name__
+        if not type(error).__module__.startswith(("pyspark", "py4j")):
+            raise
+        told = _own_error(str(error))
+        if told is not None:
+            raise told from None
+        raise InputError(
+            where=where, problem=f"Spark could not finish the work on it ({name}); see its log"
+        ) from None
+
+
+def _own_error(text: str) -> ShoalError | None:
+    """Return the error of ours that a worker raised, if the text of Spark's error tells one."""
+    from shoal.core import errors
+
+    for line in text.splitlines():
+        kind, _, rest = line.strip().partition(": ")
+        if not kind.startswith("shoal.core.errors."):
+            continue
+        found = getattr(errors, kind.rpartition(".")[2], None)
+        if isinstance(found, type) and issubclass(found, ShoalError):
+            told = found.__new__(found)
+            Exception.__init__(told, rest)
+            told.facts = {}
+            return told
+    return None
+
+
+def open_table(table: Any, *, separator: str | None = None) -> SparkSource:
+    """Open a Spark DataFrame, or what a `SparkTable` names.
+
+    Raises:
+        InputError: no such file or table, or one that Spark does not read.
+        MissingExtraError: Spark is not installed.
+    """
+    require()
+    asked = table if isinstance(table, SparkTable) else SparkTable(table)
+    separator = separator or asked.separator
+    if type(asked.place).__module__.startswith("pyspark."):
+        return _plain("table", asked.place)
+    spark = session(asked.master)
+    if isinstance(asked.place, (str, Path)):
+        text = str(asked.place)
+        if text.startswith(TABLE):
+            with _readable(text):
+                return _plain(text, spark.table(text.removeprefix(TABLE)))
+        return _open_path(spark, text, separator=separator)
+    frame = to_lazy(asked.place).collect()
+    plain = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+    return _plain("table", spark.createDataFrame(plain.to_arrow()))
+
+
+def _plain(where: str, frame: DataFrame, **more: Any) -> SparkSource:
+    names = tuple(frame.columns)
+    if len(set(names)) != len(names):
+        raise InputError(where=where, problem="a column name stands twice; rename one of them")
+    plain = frame.toDF(*[f"c{i}" for i in range(len(names))])
+    return SparkSource(where=where, columns=names, frame=plain, **more)
+
+
+@contextmanager
+def _readable(where: str) -> Iterator[None]:
+    try:
+        yield
+    except ShoalError:
+        raise
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark", "py4j")):
+            raise
+        raise InputError(
+            where=where,
+            problem=f"Spark cannot read it ({type(error).__name__}); is it there, and a table?",
+        ) from None
+
+
+def is_url(place: object) -> bool:
+    """Say whether a place is somewhere else than in this machine's folders."""
+    return "://" in str(place)
+
+
+def _open_path(spark: SparkSession, text: str, *, separator: str | None) -> SparkSource:
+    name = text.rstrip("/")
+    local = None if is_url(text) else Path(text)
+    if local is not None and not local.exists():
+        raise InputError(where=text, problem="no such file")
+    if name.lower().endswith(".orc"):
+        kind = "orc"
+    elif local is not None and local.is_dir() and not local.suffix:
+        kind = "parquet"
+    else:
+        kind = format_of(Path(name))
+    if kind == "arrow":
+        raise InputError(where=text, problem="Spark does not read Arrow files; give it Parquet")
+    address = text if local is None else local.absolute().as_uri()
+    with _readable(text):
+        if kind in ("csv", "csv.gz"):
+            return _open_csv(spark, text, address, local, separator=separator)
+        if kind == "jsonl":
+            frame = spark.read.json(address, mode="FAILFAST")
+            return _plain(text, frame.select(*_json_order(local, frame.columns)), format=kind)
+        read = spark.read.orc(address) if kind == "orc" else spark.read.parquet(address)
+        return _plain(text, read, format=kind)
+
+
+def open_written(
+    spark: SparkSession, address: str, kind: str, *, columns: Sequence[str], separator: str
+) -> SparkSource:
+    """Open the part files that Spark has just written, to judge them."""
+    with _readable("release"):
+        if kind in ("csv", "csv.gz"):
+            frame = _read_csv(spark, address, len(columns), separator=separator, multi=True)
+            return SparkSource("release", tuple(columns), frame, kind, separator)
+        if kind == "jsonl":
+            plain = spark.read.json(address, mode="FAILFAST", schema=_texts(columns))
+        else:
+            plain = spark.read.orc(address) if kind == "orc" else spark.read.parquet(address)
+        return _plain("release", plain, format=kind)
+
+
+def _texts(columns: Sequence[str]) -> Any:
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    return StructType([StructField(name, StringType()) for name in columns])
+
+
+def _read_csv(
+    spark: SparkSession, address: str, fields: int, *, separator: str, multi: bool
+) -> DataFrame:
+    return spark.read.csv(
+        address, schema=_texts([f"c{i}" for i in range(fields)]), sep=separator, header=True,
+        quote='"', escape='"', nullValue=NO_TEXT, emptyValue="", mode="FAILFAST",
+        multiLine=multi, maxCharsPerColumn=-1, enforceSchema=True,
+    )  # fmt: skip
+
+
+def _json_order(local: Path | None, columns: Sequence[str]) -> list[str]:
+    """Return the columns in the order of the first line; Spark has them in the alphabet's."""
+    first: list[str] = []
+    if local is not None and local.is_file():
+        with local.open(encoding="utf-8") as file:
+            found = json.loads(file.readline() or "{}")
+        first = [name for name in found if name in columns]
+    quoted = [name.replace("`", "``") for name in dict.fromkeys([*first, *columns])]
+    return [f"`{name}`" for name in quoted]
+
+
+def _open_csv(
+    spark: SparkSession, where: str, address: str, local: Path | None, *, separator: str | None
+) -> SparkSource:
+    """Open CSV files; one that this machine can see is checked as the local engine does."""
+    records = None
+    if local is not None and local.is_file():
+        shape = check_csv(local, separator=separator)
+        records = shape.records
+        is_small = local.stat().st_size <= SMALL
+    else:
+        head = _head(spark, address, local)
+        shape = check_bytes(head, where=where, separator=separator)
+        is_small = False
+    if len(set(shape.columns)) != len(shape.columns):
+        raise InputError(where=where, problem="a column name stands twice; rename one of them")
+    frame = _read_csv(spark, address, len(shape.columns), separator=shape.separator, multi=is_small)
+    return SparkSource(
+        where=where, columns=shape.columns, frame=frame, format="csv",
+        separator=shape.separator, records=records,
+    )  # fmt: skip
+
+
+def _head(spark: SparkSession, address: str, local: Path | None) -> bytes:
+    """Return the header line of a folder of CSV files, or of files elsewhere."""
+    if local is not None:
+        files = sorted(p for p in local.glob("*.csv*") if not p.name.startswith((".", "_")))
+        if not files:
+            raise InputError(where=str(local), problem="a folder without CSV files")
+        try:
+            with open_bytes(files[0]) as file:
+                return bytes(file.readline())
+        except OSError as error:
+            raise InputError(where=str(files[0]), problem=reason(error)) from None
+    lines = spark.read.text(address).limit(1).collect()
+    return (str(lines[0][0]) + "\n").encode() if lines else b""

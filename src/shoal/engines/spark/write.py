@@ -1,0 +1,163 @@
+"""Writing on Spark: its own commit into a folder beside the goal, verified, then renamed.
+
+A goal that ends in .csv or .jsonl and lies in a folder of this machine becomes one file, the
+same bytes as the local engine's; everything else is a folder of part files, as Spark writes.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from shoal.core.documents import reason
+from shoal.core.errors import OutputError, ShoalError
+from shoal.engines.local.source import format_of
+from shoal.engines.spark.source import guarded, is_url
+
+_CSV: dict[str, Any] = {"header": True, "escape": '"', "emptyValue": '""', "nullValue": "",
+        "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False}  # fmt: skip
+
+
+class Goal:
+    """Where a table goes: first to a folder beside it that readers do not see."""
+
+    def __init__(self, spark: SparkSession, out: str | Path, separator: str) -> None:
+        self.spark, self.out, self.separator = spark, str(out).rstrip("/"), separator
+        self.kind = "orc" if self.out.lower().endswith(".orc") else format_of(Path(self.out))
+        if self.kind == "arrow":
+            raise OutputError(where=self.out, problem="Spark writes no Arrow files; try .parquet")
+        if self.kind == "csv.gz" and not is_url(out):
+            raise OutputError(where=self.out, problem="on Spark, write .csv or .parquet")
+        head, _, name = self.out.rpartition("/")
+        hidden = f".{name}.{secrets.token_hex(4)}.tmp"
+        self.folder = f"{head}/{hidden}" if head else hidden
+        if not is_url(out):
+            self.folder = str(Path(self.folder).absolute())
+
+    @property
+    def is_one_file(self) -> bool:
+        """Say whether the parts become one file."""
+        return self.kind in ("csv", "jsonl") and not is_url(self.out)
+
+    def address(self) -> str:
+        """Return what Spark calls the folder."""
+        return self.folder if is_url(self.folder) else Path(self.folder).as_uri()
+
+    def write(self, frame: DataFrame, names: Sequence[str]) -> None:
+        """Let Spark write; a task that is repeated or run twice leaves one part."""
+        named = frame.toDF(*names)
+        with guarded(self.out):
+            if self.kind in ("csv", "csv.gz"):
+                packed = {"compression": "gzip"} if self.kind == "csv.gz" else {}
+                named.write.options(sep=self.separator, **_CSV, **packed).csv(self.address())
+            elif self.kind == "jsonl":
+                named.write.option("ignoreNullFields", False).json(self.address())
+            elif self.kind == "orc":
+                named.write.orc(self.address())
+            else:
+                named.write.parquet(self.address())
+
+    def publish(self) -> None:
+        """Rename what was written to its goal."""
+        if self.is_one_file:
+            self._join()
+        elif is_url(self.out):
+            self._rename()
+        else:
+            os.rename(self.folder, self.out)
+
+    def _join(self) -> None:
+        """Put the parts behind each other, the header once."""
+        whole = Path(self.folder) / ".whole"
+        parts = sorted(Path(self.folder).glob("part-*"))
+        with whole.open("wb") as file:
+            for number, part in enumerate(parts):
+                with part.open("rb") as piece:
+                    if self.kind == "csv" and number:
+                        _skip_header(piece)
+                    shutil.copyfileobj(piece, file, 2**22)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(whole, self.out)
+
+    def _rename(self) -> None:
+        java: Any = self.spark.sparkContext._jvm
+        path = java.org.apache.hadoop.fs.Path
+        context: Any = self.spark.sparkContext._jsc
+        files = path(self.out).getFileSystem(context.hadoopConfiguration())
+        if not files.rename(path(self.folder), path(self.out)):
+            raise OutputError(where=self.out, problem="could not be renamed into place")
+
+    def clean(self) -> None:
+        """Remove whatever is left of the folder."""
+        if not is_url(self.folder):
+            shutil.rmtree(self.folder, ignore_errors=True)
+            return
+        with suppress(Exception):
+            java: Any = self.spark.sparkContext._jvm
+            path = java.org.apache.hadoop.fs.Path
+            context: Any = self.spark.sparkContext._jsc
+            files = path(self.folder).getFileSystem(context.hadoopConfiguration())
+            files.delete(path(self.folder), True)
+
+
+def _skip_header(piece: Any) -> None:
+    """Read past the header; a quoted name may hold line breaks."""
+    quotes = 0
+    while True:
+        line = piece.readline()
+        quotes += line.count(b'"')
+        if not line or quotes % 2 == 0:
+            return
+
+
+@contextmanager
+def all_or_nothing(
+    spark: SparkSession, out: str | Path, *, inputs: Sequence[object] = (), separator: str = ","
+) -> Iterator[Goal]:
+    """Give a goal to write to; publish it if nothing was raised.
+
+    Guarantee:
+        At any moment the goal is what it was before, or the whole new table. Whatever is
+        raised, what was written beside it is removed. A folder is never replaced.
+
+    Raises:
+        OutputError: the goal is an input or a folder that is there already, or cannot be written.
+    """
+    goal = Goal(spark, out, separator)
+    for table in inputs:
+        if _same(goal.out, str(table)):
+            raise OutputError(
+                where=str(out), problem="is also an input; choose another name for the output"
+            )
+    if not is_url(out) and not Path(out).absolute().parent.is_dir():
+        raise OutputError(where=str(out), problem="lies in a folder that is not there; make it")
+    if not is_url(out) and Path(out).is_dir():
+        raise OutputError(where=str(out), problem="is a folder already; choose another name")
+    if not is_url(out) and not goal.is_one_file and Path(out).exists():
+        raise OutputError(where=str(out), problem="is there already; choose another name")
+    try:
+        yield goal
+        goal.publish()
+    except ShoalError:
+        raise
+    except OSError as error:
+        raise OutputError(where=str(out), problem=f"cannot be written: {reason(error)}") from None
+    finally:
+        goal.clean()
+
+
+def _same(goal: str, table: str) -> bool:
+    if is_url(goal) or is_url(table):
+        return goal == table.rstrip("/")
+    try:
+        return Path(goal).samefile(table)
+    except OSError:
+        return Path(goal).absolute() == Path(table).absolute()

@@ -1,0 +1,313 @@
+"""Whole jobs on Spark: the same runs as the local engine's, with the same words and answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.core.errors import MethodError, NoSolutionError, UnsafeReleaseError
+from shoal.core.model import RecodingModel
+from shoal.core.privacy import PrivacyModel
+from shoal.core.report import ReleaseReport, Verification
+from shoal.core.schema import Others, Role, Schema
+from shoal.engines.local.encode import Encoded
+from shoal.engines.local.infer import Inference
+from shoal.engines.local.source import Source
+from shoal.engines.spark import encode as encoding
+from shoal.engines.spark import infer as inferring
+from shoal.engines.spark import metrics as measuring
+from shoal.engines.spark import risk as risking
+from shoal.engines.spark.far import DRIVER_ROWS, Far, FarTable
+from shoal.engines.spark.frequencies import SparkFrequencies, frequencies_or_far
+from shoal.engines.spark.lattice import far_lattice
+from shoal.engines.spark.mondrian import far_mondrian
+from shoal.engines.spark.parts import Task, learn_parts
+from shoal.engines.spark.recode import Recoder
+from shoal.engines.spark.source import SparkSource, SparkTable, open_table, open_written
+from shoal.engines.spark.verify import verify_table
+from shoal.engines.spark.write import all_or_nothing
+from shoal.measures.risk.report import RiskReport
+from shoal.methods import registry
+from shoal.methods.frequency import FrequencyTable
+from shoal.methods.judging import judge_recoding
+from shoal.methods.partitions import Coarse
+from shoal.methods.recoding import Recoding
+from shoal.pipeline import Job, Options, check_values, fit, promise_of
+
+__all__ = ["anonymize", "encode", "infer", "learn_with_report", "metrics", "risk", "verify"]
+
+
+@dataclass
+class SparkJob(Job):
+    """One run on Spark: counting, recoding and judging there, the search where it fits."""
+
+    table: SparkSource | None = None
+    most: int = DRIVER_ROWS  # rows that are brought to the driver
+    far: FarTable | None = None  # the frequency table, where it does not fit the driver
+    told: ReleaseReport | None = None
+    found: Far | None = None  # then: the recoding, and keys with their classes on Spark
+
+    @classmethod
+    def on(
+        cls, table: Any, schema: Schema, privacy: Iterable[PrivacyModel] | None, options: Options
+    ) -> SparkJob:
+        """Read a table down to its frequency table."""
+        started, cpu = time.perf_counter(), time.process_time()
+        options.progress("read")
+        if options.keep_order:
+            raise MethodError(problem="--keep-order needs the local engine; Spark sorts a release")
+        opened = open_table(table, separator=options.separator)
+        fitted, models, spread = fit(schema, privacy, opened.columns, where=opened.where)
+        asked = getattr(table, "driver_rows", None)
+        most = DRIVER_ROWS if asked is None else int(asked)
+        coded, counted, counts, rows = frequencies_or_far(
+            opened, fitted, sensitive=spread, most=most
+        )
+        far = None if counted is not None else FarTable.of(coded, counts, rows)
+        here = counted if far is None else far.hollow
+        assert here is not None
+        check_values(fitted, here)
+        plain = Source(
+            where=opened.where, columns=opened.columns, format="frame", separator=opened.separator
+        )
+        return cls(
+            source=plain,
+            schema=fitted,
+            models=tuple(models),
+            options=options,
+            lazy=pl.LazyFrame(),
+            counted=SparkFrequencies(here, coded.coders, coded.columns, coded),
+            seconds={"read": time.perf_counter() - started},
+            cpu={"read": time.process_time() - cpu},
+            started=started,
+            table=opened,
+            most=most,
+            far=far,
+        )
+
+    @property
+    def account(self) -> ReleaseReport:
+        """Return the report of a release that was made."""
+        assert self.told is not None
+        return self.told
+
+    @property
+    def opened(self) -> SparkSource:
+        """Return the table on Spark."""
+        assert self.table is not None
+        return self.table
+
+    def search(self) -> Recoding:
+        """Search on the driver, or, where the frequency table does not fit it, by jobs."""
+        if self.far is None:
+            return super().search()
+        method = registry.find(self.options.method, release=self.options.release)
+        is_known = method.name == "mondrian" or method.family == "lattice"
+        if not is_known or self.options.partitions or self.options.release == "aggregate":
+            raise MethodError(
+                problem=(
+                    f"the table has {self.far.rows:,} distinct tuples, too many for the driver: "
+                    "take mondrian or a lattice method without --partitions and --release "
+                    "aggregate, or allow more (--driver-rows)"
+                )
+            )
+        with self.clock("learn"):
+            if method.name == "mondrian":
+                self._check_whole(self.far.hollow)
+                self.found = far_mondrian(self.far, self.models)
+            else:
+                known = ("aggregate", "seconds")
+                self.found = far_lattice(
+                    self.far,
+                    self.models,
+                    method=method.name,
+                    most=self.most,
+                    utility=self.schema.utility,
+                    suppression_limit=self.schema.suppression_limit,
+                    **{k: v for k, v in self.options.search.items() if k in known},
+                )
+        self._check_limit(self.found.recoding)
+        return self.found.recoding
+
+    def forget(self) -> None:
+        """Let Spark drop what it kept for this run."""
+        kept = () if self.far is None else (self.far.counts,)
+        for frame in (*kept, *(() if self.found is None else self.found.kept)):
+            frame.unpersist()
+
+    def report(self, *args: Any, **more: Any) -> ReleaseReport:
+        """Put the account together; the original tuples of a class may be far away."""
+        made = super().report(*args, **more)
+        if self.far is None:
+            return made
+        utility = {**made.utility, "usefulness": None}
+        return replace(
+            made, records=self.far.risk.records, risk_before=self.far.risk, utility=utility
+        )
+
+    def _learned(self, method: registry.Method, table: FrequencyTable) -> Recoding:
+        """Search here, or on parts of the table on the executors."""
+        parts = self.options.partitions
+        if parts is None:
+            return super()._learned(method, table)
+        limit = self.schema.suppression_limit
+        task = Task(
+            domains=table.domains,
+            sensitive_domains=table.sensitive_domains,
+            whole=tuple(table.reference(c) for c in range(len(table.sensitive_domains))),
+            models=self.models,
+            method=self.options.method,
+            release=self.options.release,
+            options={
+                "seed": self.options.seed,
+                "suppression_limit": limit,
+                "utility": self.schema.utility,
+                "target": self.schema.target,
+                **self.options.search,
+            },
+        )
+        coarse = Coarse(parts, self.options.partition_by, self.options.seed)
+        return learn_parts(self.opened.session, table, task, coarse=coarse, suppression_limit=limit)
+
+    def judged(self, written: SparkSource, recoding: Recoding) -> Verification:
+        """Judge what was written; raise if it does not hold or is not all there."""
+        verified = verify_table(written, self.schema, self.models)
+        return self.check_verified(verified, recoding)
+
+    def recoder(self, recoding: Recoding) -> Recoder:
+        """Return what turns the records into released ones."""
+        assert isinstance(self.counted, SparkFrequencies)
+        return Recoder(
+            self.opened, self.schema, self.counted.coded, recoding,
+            star=self.star, assigned=None if self.found is None else self.found.assigned,
+        )  # fmt: skip
+
+
+def anonymize(
+    table: Any,
+    schema: Schema,
+    *,
+    privacy: Iterable[PrivacyModel] | None = None,
+    out: str | Path | None = None,
+    options: Options,
+) -> tuple[Any, ReleaseReport, Schema]:
+    """Release a table: search, recode, verify what Spark wrote, and only then publish it.
+
+    Returns:
+        The table (None when it was written), its report and the schema it was released by.
+    """
+    job = SparkJob.on(table, schema, privacy, options)
+    try:
+        return _released(job, table, out), job.account, job.schema
+    finally:
+        job.forget()
+
+
+def _released(job: SparkJob, table: Any, out: str | Path | None) -> Any:
+    """Search, recode, verify, publish; return the table unless it was written."""
+    recoding = job.search()
+    job.settle_stars(recoding)
+    if not recoding.classes:
+        raise NoSolutionError(problem="every record would have to be suppressed")
+    recoder = job.recoder(recoding)
+    if out is None:
+        with job.clock("encode"):
+            released = recoder.frame().toDF(*recoder.columns).persist()
+        with job.clock("verify"):
+            verified = job.judged(open_table(released), recoding)
+        job.told = job.report(recoding, verified)
+        return released
+    spark = job.opened.session
+    place = table.place if isinstance(table, SparkTable) else None
+    inputs = (place,) if isinstance(place, (str, Path)) else ()
+    separator = job.opened.separator
+    files = (*inputs, *job.options.inputs)
+    with all_or_nothing(spark, out, inputs=files, separator=separator) as goal:
+        with job.clock("encode"):
+            goal.write(recoder.frame(), recoder.columns)
+        with job.clock("verify"):
+            written = open_written(
+                spark, goal.address(), goal.kind, columns=recoder.columns, separator=separator
+            )
+            verified = job.judged(written, recoding)
+        job.stage("write")
+    job.told = job.report(recoding, verified)
+    return None
+
+
+def learn_with_report(
+    table: Any,
+    schema: Schema,
+    *,
+    privacy: Iterable[PrivacyModel] | None = None,
+    options: Options,
+) -> tuple[RecodingModel, ReleaseReport]:
+    """Learn a recoding; return the model and the account of how it was found."""
+    job = SparkJob.on(table, schema, privacy, options)
+    if job.far is not None:
+        raise MethodError(
+            problem=(
+                f"the table has {job.far.rows:,} distinct tuples, and a model is tried on all of "
+                "them on the driver: allow more (--driver-rows), or anonymize without a model"
+            )
+        )
+    recoding = job.search()
+    results = tuple(judge_recoding(recoding, job.models))
+    if not all(result.holds for result in results):
+        raise UnsafeReleaseError(problem="the learned classes do not keep the promise")
+    report = job.report(recoding, None, results=results)
+    return job.model(recoding, report), report
+
+
+def encode(table: Any, model: RecodingModel, **choices: Any) -> Encoded:
+    """Apply a model to a table."""
+    return encoding.encode(table, model, **choices)
+
+
+def verify(
+    release: Any,
+    schema: Schema,
+    *,
+    privacy: Iterable[PrivacyModel] | None = None,
+    separator: str | None = None,
+) -> Verification:
+    """Judge a table as it stands, whoever made it."""
+    models = promise_of(schema, privacy)
+    source = open_table(release, separator=separator)
+    needed = tuple(a for a in schema.attributes if a.role in (Role.QUASI, Role.SENSITIVE))
+    plain = replace(schema, others=Others.DROP, privacy=(), attributes=needed, target=None)
+    return verify_table(source, plain.fit(source.columns, where=source.where), models)
+
+
+def metrics(
+    original: Any,
+    release: Any,
+    schema: Schema,
+    *,
+    starred: bool = False,
+    separator: str | None = None,
+) -> dict[str, Any]:
+    """Measure a release against the table it was made from, by its labels alone."""
+    before = open_table(original, separator=separator)
+    after = open_table(release, separator=separator)
+    fitted = replace(schema, privacy=()).fit(before.columns, where=before.where)
+    return measuring.measure_release(before, after, fitted, starred=starred)
+
+
+def risk(
+    table: Any, schema: Schema, *, population: Any = None, separator: str | None = None, **more: Any
+) -> RiskReport:
+    """Measure how easily people are found in a table as it stands."""
+    source = open_table(table, separator=separator)
+    everybody = None if population is None else open_table(population)
+    return risking.risk(source, schema, population=everybody, **more)
+
+
+def infer(table: Any, *, separator: str | None = None, **more: Any) -> Inference:
+    """Say what each column seems to be and which sets of columns identify people."""
+    return inferring.infer(open_table(table, separator=separator), **more)

@@ -1,0 +1,101 @@
+"""Real clusters on one machine: executors are killed, and nobody can tell from the result."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.conftest import ROOT
+from tests.engines.spark.tables import PROMISE, frame, schema
+
+from shoal import api
+
+JOB = Path(__file__).with_name("cluster_job.py")
+pytestmark = pytest.mark.slow
+
+
+def environment():
+    found = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "SPARK_LOCAL_IP": "127.0.0.1"}
+    found |= {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1"}
+    found |= {"PYSPARK_PYTHON": sys.executable}
+    return found
+
+
+@pytest.fixture
+def place(tmp_path):
+    frame().write_parquet(tmp_path / "in.parquet")
+    options = api.Options(partitions=3, partition_by="random", seed=4)
+    made = api.anonymize(frame(), schema(), privacy=PROMISE, options=options)
+    made.table.write_csv(tmp_path / "wanted.csv")
+    return tmp_path
+
+
+def run_job(master, place, stages):
+    out = place / "out.csv"
+    done = subprocess.run(
+        [sys.executable, str(JOB), master, str(place / "in.parquet"), str(out), stages],
+        env=environment(), capture_output=True, text=True, timeout=900, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["killed"] == stages.split(",")
+    assert not told["seen"]
+    assert out.read_bytes() == (place / "wanted.csv").read_bytes()
+    assert sorted(p.name for p in place.iterdir() if p.name.startswith(".")) == []
+
+
+def test_a_local_cluster_loses_an_executor_while_learning(java, place):
+    run_job("local-cluster[2,1,1024]", place, "learn")
+
+
+@pytest.fixture
+def standalone(java, tmp_path):
+    """Start a master and two workers on loopback; return the master's address."""
+    import pyspark
+
+    runner = Path(pyspark.__file__).parent / "bin" / "spark-class"
+    logs = [tmp_path / f"{name}.log" for name in ("master", "one", "two")]
+    started = []
+
+    def start(log, *words):
+        with log.open("wb") as file:
+            started.append(
+                subprocess.Popen([str(runner), *words], env=environment(), stdout=file, stderr=file)
+            )
+
+    try:
+        start(logs[0], "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1",
+              "--port", "0", "--webui-port", "0")  # fmt: skip
+        address = waited(logs[0], r"spark://127\.0\.0\.1:[1-9]\d*")
+        for log in logs[1:]:
+            start(log, "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1",
+                  "--webui-port", "0", "-c", "1", "-m", "1g", "-d", str(tmp_path / "work"),
+                  address)  # fmt: skip
+        for log in logs[1:]:
+            waited(log, "Successfully registered")
+        yield address
+    finally:
+        for process in started:
+            process.terminate()
+        for process in started:
+            process.wait(timeout=60)
+
+
+def waited(log, pattern):
+    until = time.monotonic() + 300
+    while time.monotonic() < until:
+        found = re.search(pattern, log.read_text(errors="ignore"))
+        if found:
+            return found[0]
+        time.sleep(0.1)
+    raise AssertionError(log.read_text(errors="ignore")[-2000:])
+
+
+def test_a_standalone_cluster_loses_an_executor_while_writing(standalone, place):
+    run_job(standalone, place, "encode")

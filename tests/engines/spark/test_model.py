@@ -1,0 +1,66 @@
+"""A model at work on Spark: the golden files, and the same answers as the local engine."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+from tests.engines.spark.tables import PROMISE, frame, schema
+from tests.golden.test_golden import NAMES, document, expected, given
+
+import shoal
+from shoal import api
+from shoal.core.errors import InputError
+from shoal.core.model import RecodingModel
+from shoal.core.model_lines import plain, scan
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_golden_lines(spark, name):
+    model = RecodingModel.from_document(document(name))
+    quasi = list(model.schema.quasi)
+    rows, wanted = [], []
+    for line, released in zip(given(), expected(name), strict=True):
+        if not released.startswith("!"):
+            found = scan(line)
+            rows.append({n: plain(found[n]) for n in quasi})
+            wanted.append([json.loads(released)[n] for n in quasi])
+    table = pl.DataFrame(rows, schema=dict.fromkeys(quasi, pl.String))
+    made = api.encode(api.SparkTable(table), model).table
+    assert [list(row) for row in pl.from_arrow(made.coalesce(1).toArrow()).rows()] == wanted
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return shoal.learn(frame(), schema(), privacy=PROMISE)
+
+
+@pytest.mark.parametrize("safe", [False, True])
+def test_encoding_new_records(spark, learned, tmp_path, safe):
+    fresh = frame(90, seed=8)
+    fresh.write_csv(tmp_path / "new.csv")
+    here = api.encode(tmp_path / "new.csv", learned, out=tmp_path / "here.csv", safe=safe)
+    there = api.encode(
+        api.SparkTable(tmp_path / "new.csv"), learned, out=tmp_path / "there.csv", safe=safe
+    )
+    assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()
+    assert there.to_document() == here.to_document()
+
+
+def test_typed_columns_and_unseen_values(spark, tmp_path):
+    table = pl.DataFrame({"age": [20, 30, 30, 40, None], "w": [1.5, 2.0, float("nan"), 2.0, 1.5]})
+    schema = shoal.Schema.from_document({"columns": {"age": "quasi", "w": "quasi"}})
+    model = shoal.learn(table, schema, privacy=[shoal.KAnonymity(2)])
+    far = pl.DataFrame({"age": [25, 90, None], "w": [1.75, 2.0, float("nan")]})
+    table.write_parquet(tmp_path / "t.parquet")
+    far.write_parquet(tmp_path / "n.parquet")
+    assert shoal.learn(
+        api.SparkTable(tmp_path / "t.parquet"), schema, privacy=[shoal.KAnonymity(2)]
+    ).to_json() == model.to_json()  # fmt: skip
+    here = api.encode(far, model)
+    there = api.encode(api.SparkTable(tmp_path / "n.parquet"), model)
+    assert pl.from_arrow(there.table.toArrow()).rows() == here.table.cast(pl.String).rows()
+    assert there.report.to_document() == here.report.to_document()
+    with pytest.raises(InputError, match="covered by no class"):
+        api.encode(api.SparkTable(far), model, on_unseen="error")

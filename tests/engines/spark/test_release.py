@@ -1,0 +1,147 @@
+"""Releases made on Spark: the same bytes as the local engine's, whatever the method."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from tests.engines.spark.tables import PROMISE, frame, schema
+
+import shoal
+from shoal import api
+from shoal.core.errors import InputError, MethodError, NoSolutionError, OutputError
+from shoal.core.report import ModelResult, Verification
+from shoal.spark import SparkJob
+
+# One of each kind: the search is the same code, only what is counted and written differs.
+METHODS = ["mondrian", "mondrian-relaxed", "flash", "bestcut", "oka", "mdav", "sa-mondrian"]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("spark")
+    frame().write_csv(folder / "in.csv")
+    frame().write_parquet(folder / "in.parquet")
+    frame().write_ndjson(folder / "in.jsonl")
+    return folder
+
+
+def release(source, out, method="mondrian", utility="loss", **options):
+    return api.anonymize(
+        source, schema(utility=utility), privacy=PROMISE, out=out,
+        options=api.Options(method=method, **options),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def job(spark, place):
+    """A table counted once on Spark, for all methods."""
+    table = api.SparkTable(place / "in.csv")
+    return SparkJob.on(table, schema(), PROMISE, api.Options())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_gives_the_same_records(job, place, method):
+    wanted = release(place / "in.csv", place / "here.csv", method)
+    job.options = api.Options(method=method)
+    recoding = job.search()
+    job.settle_stars(recoding)
+    found = job.recoder(recoding).frame().toArrow()
+    assert pl.from_arrow(found).rows() == pl.read_csv(place / "here.csv", infer_schema=False).rows()
+    assert job.report(recoding, None).utility == wanted.report.utility
+
+
+@pytest.mark.parametrize("method", ["mondrian", "mondrian-relaxed"])
+def test_a_release_has_the_same_bytes(spark, place, method):
+    here = release(place / "in.csv", place / "here.csv", method)
+    there = release(api.SparkTable(place / "in.csv"), place / "there.csv", method)
+    assert (place / "there.csv").read_bytes() == (place / "here.csv").read_bytes()
+    assert there.report.privacy == here.report.privacy
+    assert there.report.risk_before == here.report.risk_before
+
+
+def test_suppressed_records_as_stars(spark, place):
+    options = {"method": "flash", "suppressed": "star", "utility": "entropy"}
+    here = release(place / "in.csv", place / "here.csv", **options)
+    there = release(api.SparkTable(place / "in.csv"), place / "there.csv", **options)
+    assert here.report.suppressed > 0
+    assert (place / "there.csv").read_bytes() == (place / "here.csv").read_bytes()
+    assert there.report.released == here.report.released
+
+
+def rows_of(place):
+    if place.is_dir():
+        found = pl.read_parquet(place / "*.parquet")
+    else:
+        found = pl.read_ndjson(place, infer_schema_length=None)
+    return found.cast(pl.String).rows()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+def test_other_formats_hold_the_same_records(spark, place, ending):
+    release(place / "in.csv", place / "here.csv")
+    wanted = pl.read_csv(place / "here.csv", infer_schema=False)
+    out = place / f"formats.{ending}"
+    release(api.SparkTable(place / f"in.{ending}"), out)
+    assert rows_of(out) == wanted.rows()
+    assert not [p.name for p in place.iterdir() if p.name.startswith(".")]
+    if ending == "parquet":
+        with pytest.raises(OutputError, match="folder"):  # a folder is never replaced
+            release(api.SparkTable(place / "in.parquet"), out)
+
+
+def test_a_dataframe_comes_in_and_goes_out(spark, place):
+    table = spark.createDataFrame(frame().to_arrow()).repartition(5)
+    made = shoal.anonymize(table, schema(), privacy=PROMISE)
+    release(place / "in.csv", place / "here.csv")
+    wanted = pl.read_csv(place / "here.csv", infer_schema=False)
+    assert made.table.columns == wanted.columns
+    assert pl.from_arrow(made.table.toArrow()).rows() == wanted.rows()
+    learned = shoal.learn(table, schema(), privacy=PROMISE)
+    assert learned.to_json() == shoal.learn(frame(), schema(), privacy=PROMISE).to_json()
+
+
+def test_parts_on_executors_are_deterministic_and_hold(spark, place):
+    models = []
+    for slices in (1, 6):
+        table = spark.createDataFrame(frame().to_arrow()).repartition(slices)
+        made = api.learn_with_report(
+            table, schema(), privacy=PROMISE,
+            options=api.Options(partitions=3, partition_by="kmeans", seed=4),
+        )  # fmt: skip
+        assert made[1].facts["partitions"] in (1, 2, 3)
+        assert all(result.holds for result in made[1].privacy)
+        models.append(made[0].to_json())
+    assert models[0] == models[1]
+
+
+def test_a_release_that_fails_is_not_published(spark, place, monkeypatch):
+    bad = ModelResult(model=PROMISE[0], holds=False, value=1, violating_records=2)
+
+    def fails(source, schema, models):
+        return Verification(
+            records=source.frame.count(), classes=9, smallest_class=1, violating_records=2,
+            privacy=(bad,),
+        )  # fmt: skip
+
+    monkeypatch.setattr("shoal.spark.verify_table", fails)
+    before = sorted(p.name for p in place.iterdir())
+    for ending in ("csv", "parquet"):
+        with pytest.raises(shoal.ShoalError, match=r"nothing was|not safe"):
+            release(api.SparkTable(place / "in.csv"), place / f"never.{ending}")
+    assert sorted(p.name for p in place.iterdir()) == before
+
+
+def test_what_cannot_be_done_is_said(spark, place):
+    with pytest.raises(NoSolutionError):
+        api.anonymize(api.SparkTable(place / "in.csv"), schema(),
+                      privacy=[shoal.KAnonymity(1000)], out=place / "no.csv")  # fmt: skip
+    with pytest.raises(MethodError, match="local engine"):
+        release(api.SparkTable(place / "in.csv"), place / "no.csv", keep_order=True)
+    with pytest.raises(OutputError, match="also an input"):
+        release(api.SparkTable(place / "in.csv"), place / "in.csv")
+    for name, problem in (("none.csv", "no such"), ("in.arrow", "Arrow"), ("x.doc", "ending")):
+        if name != "none.csv":
+            (place / name).write_text("x")
+        with pytest.raises(InputError, match=problem):
+            release(api.SparkTable(place / name), place / "no.csv")
+    assert not (place / "no.csv").exists()
