@@ -138,6 +138,7 @@ def anonymize(
         recoding=recoding,
         star=job.star,
         keep_order=chosen.keep_order,
+        typed=out is None or format_of(Path(out)) in ("parquet", "arrow"),
     )
     if not recoding.classes:
         raise NoSolutionError(problem="every record would have to be suppressed")

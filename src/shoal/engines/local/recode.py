@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.core.schema import Schema
+from shoal.core.schema import Kind, Schema
 from shoal.engines.local.frequencies import Frequencies
 from shoal.engines.local.passes import Stretches
 from shoal.engines.local.source import Source
@@ -44,6 +44,7 @@ class Recoder:
         star: release suppressed records with every quasi-identifier as the root
             instead of removing them.
         keep_order: leave the records in the order of the input (a stated choice).
+        typed: release centroids of numbers as numbers, where the goal has types.
     """
 
     source: Source
@@ -53,6 +54,7 @@ class Recoder:
     recoding: Recoding
     star: bool = False
     keep_order: bool = False
+    typed: bool = False
 
     def parts(self) -> Iterator[Part]:
         """Yield the release in parts, each fitting memory, sorted within and across parts."""
@@ -167,6 +169,10 @@ class Recoder:
     def _frame(self, batch: pl.DataFrame, labels: NDArray[np.int64]) -> pl.DataFrame:
         """Put the labels of the classes beside the other columns of the records."""
         recoded = self._labels[np.where(labels < 0, self.recoding.classes, labels)]
+        if self.typed and self.recoding.released is not None and not self.star:
+            domains = self.recoding.table.domains
+            names = [domain.name for domain in domains if domain.kind is Kind.NUMERIC]
+            recoded = recoded.with_columns(pl.col(names).cast(pl.String).cast(pl.Float64))
         quasi = set(self.schema.quasi)
         return pl.DataFrame(
             [recoded[name] if name in quasi else batch[name] for name in self.columns]

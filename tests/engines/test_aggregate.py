@@ -1,0 +1,88 @@
+"""Releases of centroids: typed where the goal has types, verified, and carried by models."""
+
+from __future__ import annotations
+
+import random
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal import api
+from shoal.core.errors import MethodError
+from shoal.core.schema import Schema
+
+SCHEMA = Schema.from_document(
+    {
+        "columns": {
+            "age": {"role": "quasi", "kind": "numeric"},
+            "job": {"role": "quasi", "kind": "categorical", "hierarchy": {"tree": {
+                "*": {"hand": ["smith", "baker"], "head": ["judge", "clerk"]}}}},
+            "ill": {"role": "sensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 4}],
+    }
+)  # fmt: skip
+
+
+def people(records=80):
+    chance = random.Random(4)
+    jobs = ["smith", "baker", "judge", "clerk"]
+    return pl.DataFrame(
+        {
+            "age": [chance.randint(18, 80) for _ in range(records)],
+            "job": [chance.choice(jobs) for _ in range(records)],
+            "ill": [chance.choice(["flu", "cold"]) for _ in range(records)],
+        }
+    )
+
+
+@pytest.mark.parametrize("method", ["mdav", "sa-mondrian", "mondrian", "refine"])
+def test_a_frame_gets_numbers_back(method):
+    options = api.Options(method=method, release="aggregate", seed=1)
+    made = api.anonymize(people(), SCHEMA, options=options)
+    assert made.table.schema["age"] == pl.Float64
+    assert made.table["age"].mean() == pytest.approx(people()["age"].mean(), abs=0.01)
+    assert set(made.table["job"].cast(pl.String)) <= {"smith", "baker", "judge", "clerk", "hand",
+                                                      "head", "*"}  # fmt: skip
+    assert made.table.group_by("age", "job").len()["len"].min() >= 4
+    assert 0 < made.report.utility["sse_loss"] < 100
+
+
+def test_files_of_every_kind_hold_the_same_centroids(tmp_path):
+    options = api.Options(method="mdav")
+    for ending in ("csv", "parquet", "arrow", "jsonl"):
+        api.anonymize(people(), SCHEMA, out=tmp_path / f"o.{ending}", options=options)
+        assert api.verify(tmp_path / f"o.{ending}", SCHEMA).holds
+    typed = pl.read_parquet(tmp_path / "o.parquet")
+    assert typed.schema["age"] == pl.Float64
+    plain = pl.read_csv(tmp_path / "o.csv")
+    assert typed["age"].to_list() == plain["age"].cast(pl.Float64).to_list()
+    assert typed["job"].cast(pl.String).to_list() == plain["job"].to_list()
+
+
+def test_suppressed_records_as_stars_need_texts():
+    rare = pl.concat([people(), people(3).with_columns(pl.lit("rash").alias("ill"))])
+    models = [shoal.KAnonymity(3), shoal.AlphaKAnonymity(alpha=0.7, k=3, column="ill")]
+    options = api.Options(method="mdav", suppressed="star")
+    schema = Schema.from_document({**SCHEMA.to_document(), "suppression_limit": 1.0})
+    made = api.anonymize(rare, schema, privacy=models, options=options)
+    assert made.report.released == rare.height
+    if made.report.suppressed:
+        assert made.table.schema["age"] != pl.Float64
+
+
+def test_a_model_carries_centroids():
+    model = shoal.learn(people(400), SCHEMA, options=api.Options(method="sa-mondrian"))
+    encoded = shoal.encode(people(400), model, safe=True).table
+    direct = api.anonymize(people(400), SCHEMA, options=api.Options(method="sa-mondrian")).table
+    known = set(direct.select(pl.col("age").cast(pl.Float64), pl.col("job").cast(pl.String)).rows())
+    texts = encoded.select(pl.col("age").cast(pl.String).cast(pl.Float64),
+                           pl.col("job").cast(pl.String))  # fmt: skip
+    assert set(texts.rows()) <= known
+    assert api.verify(encoded, SCHEMA).holds
+
+
+def test_unknown_ways_to_release_are_refused():
+    with pytest.raises(MethodError, match="--release"):
+        api.anonymize(people(), SCHEMA, options=api.Options(release="blur"))
