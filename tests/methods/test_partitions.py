@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.laws.test_release_laws import LAW, cases, folder, release
+from tests.laws.test_release_laws import FEWER, cases, folder, release
 from tests.naive import release as naive
 
 from shoal.core.errors import MethodError, NoSolutionError
@@ -126,7 +126,7 @@ def test_wrong_choices_are_refused(parts, how):
 
 
 @pytest.mark.parametrize("method", ["mondrian", "flash", "bestcut", "oka"])
-@LAW
+@FEWER
 @given(case=cases(), parts=st.integers(1, 5), how=st.sampled_from(["kmeans", "random"]))
 def test_a_release_learned_in_parts_keeps_every_law(method, case, parts, how):
     options = {"partitions": parts, "partition_by": how}
