@@ -157,6 +157,7 @@ def attack(
     register: Any = None,
     key: str | None = None,
     everything: bool = False,
+    centroids: bool = False,
     targets: int = 500,
     seed: int = 0,
     separator: str | None = None,
@@ -170,6 +171,7 @@ def attack(
         register: an outside table that the attacker holds.
         key: the column that says who is who in the register and in the original.
         everything: every attack; otherwise singling out, linkability and inference.
+        centroids: the release holds centroids: the attacker looks for the nearest one.
         targets: how many people are attacked.
         seed: chooses them.
         separator: of CSV files.
@@ -182,6 +184,7 @@ def attack(
         replace(schema, others=Others.DROP),
         seed=seed,
         targets=targets,
+        centroids=centroids,
     )
     outside: Source | None = None if register is None else open_source(register)
     if everything:

@@ -86,3 +86,26 @@ def test_a_model_carries_centroids():
 def test_unknown_ways_to_release_are_refused():
     with pytest.raises(MethodError, match="--release"):
         api.anonymize(people(), SCHEMA, options=api.Options(release="blur"))
+
+
+def test_an_attacker_takes_the_nearest_centroid(tmp_path):
+    people().write_csv(tmp_path / "t.csv")
+    api.anonymize(people(), SCHEMA, out=tmp_path / "o.csv", options=api.Options(method="mdav"))
+    links = []
+    for centroids in (False, True):
+        found = api.attack(tmp_path / "t.csv", tmp_path / "o.csv", SCHEMA, everything=True,
+                           centroids=centroids)  # fmt: skip
+        links.append(next(each for each in found if each.to_document()["attack"] == "linkage"))
+    blind, near = links
+    assert blind.after.success < near.after.success <= 1 / 4 + 1e-9
+    assert near.after.success > 0.1
+
+
+def test_the_summary_speaks_of_the_squared_error(run, tmp_path):
+    people().write_csv(tmp_path / "t.csv")
+    answer = run("anonymize", tmp_path / "t.csv", "--qi", "age,job", "--sensitive", "ill", "-k", 4,
+                 "--method", "mdav", "--out", tmp_path / "o.csv")  # fmt: skip
+    assert answer.code == 0, answer
+    assert "of the variation" in answer.out
+    assert "prosecutor, highest" in answer.out
+    assert "linkage" in answer.out

@@ -225,8 +225,9 @@ def anonymize(
     if attacks or (unasked and made.report.records <= ATTACKED):
         asked = opt.input_of(source, table, query)
         tried = api.attack(
-            asked, goal, made.schema, everything=attacks is True, seed=seed, separator=sep
-        )
+            asked, goal, made.schema, everything=attacks is True, seed=seed, separator=sep,
+            centroids=made.report.utility["sse_loss"] is not None,
+        )  # fmt: skip
         found = [each.to_document() for each in tried]
         pair = api.risk_before_after(
             asked, goal, made.schema, sampling_fraction=sampling_fraction, weights=weights,

@@ -69,6 +69,9 @@ def _result(result: ModelResult) -> str:
 
 
 def _loss(report: ReleaseReport) -> str:
+    squared = report.utility.get("sse_loss")
+    if squared is not None:
+        return f"{_percent(squared / 100)} of the variation (squared error of the centroids)"
     text = f"{_percent(report.utility['ncp'])} of the information (NCP)"
     if report.columns:
         most = sorted(report.columns.items(), key=lambda item: -item[1])[:3]

@@ -47,6 +47,7 @@ class Attacker:
         schema: quasi-identifiers, sensitive columns and their hierarchies.
         seed: chooses the targets.
         targets: how many people are attacked; all are when there are fewer.
+        centroids: the release holds centroids, which cover nothing: look for the nearest.
 
     Guarantee:
         Results hold shares and counts; no value of either table leaves.
@@ -57,6 +58,7 @@ class Attacker:
     schema: Schema
     seed: int = 0
     targets: int = TARGETS
+    centroids: bool = False
 
     def __post_init__(self) -> None:
         for source in (self.original, self.release):
@@ -114,8 +116,9 @@ class Attacker:
             names = [name for name in names if name in register.columns]
             known, true = self._outside_targets(register, names, key)
         before = self._link(self._as_it_was, names, known, true, errors=errors)
-        after = self._link(self._released, names, known, true, errors=errors)
-        return Comparison(before=before, after=after)
+        near = errors or self.centroids
+        after = self._link(self._released, names, known, true, errors=near)
+        return Comparison(before=before, after=replace(after, attack=before.attack))
 
     def _own_targets(self) -> tuple[pl.DataFrame, pl.DataFrame]:
         table = self.table
@@ -317,9 +320,10 @@ class Attacker:
         step = max(2_000_000 // max(len(classes.sizes), 1), 1)
         for at in range(0, tuples.height, step):
             block = known.values[at : at + step]
-            fits = np.ones((len(block), len(classes.sizes)), dtype=bool)
+            away = np.zeros((len(block), len(classes.sizes)), dtype=np.float32)
             for j, fit in enumerate(known.fits):
-                fits &= (fit[block[:, j]] == 0)[:, classes.codes[:, j]]
+                away += fit[block[:, j]][:, classes.codes[:, j]]
+            fits = away <= away.min(axis=1, keepdims=True) if self.centroids else away == 0
             found = fits.any(axis=1)
             home[at : at + step][found] = fits.argmax(axis=1)[found]
         return home
