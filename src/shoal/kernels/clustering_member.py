@@ -62,7 +62,6 @@ class Pieces(NamedTuple):
 def grow(
     codes: NDArray[np.int32],
     counts: NDArray[np.int64],
-    _order: NDArray[np.int64] | None = None,
     *,
     space: Space,
     k: int,
@@ -77,7 +76,6 @@ def grow(
     Args:
         codes: int32[rows, columns].
         counts: records per row.
-        _order: not needed; the rows are put in order here.
         space: the losses.
         k: records of a cluster.
         first: the row that the first seed is to be far from.
