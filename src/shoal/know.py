@@ -121,29 +121,39 @@ def risk_before_after(
     release: Any,
     schema: Schema,
     *,
+    population: Any = None,
     sampling_fraction: float | None = None,
     weights: str | None = None,
     household: str | None = None,
     special: bool = True,
+    centroids: bool = False,
     separator: str | None = None,
 ) -> tuple[RiskReport, RiskReport]:
     """Measure the risk of a table and of its release by the same rules.
 
     A column of weights or households that was not released cannot be used by whoever reads
-    the release, and is left out of its measure.
+    the release, and is left out of its measure. People of a population belong to a released
+    class when its labels cover their values; centroids cover nothing, so nobody can tell.
     """
-    found = []
+    everybody = None if population is None else open_source(population)
+    found: list[RiskReport] = []
     for table in (original, release):
         source = open_source(table, separator=separator)
         have = set(source.columns)
+        domains = None
+        if everybody is not None and found:
+            before = open_source(original, separator=separator)
+            domains = Attacker(before, source, replace(schema, others=Others.DROP)).table.domains
         found.append(
             risk_source(
                 source,
                 schema,
+                population=None if found and centroids else everybody,
                 sampling_fraction=sampling_fraction,
                 weights=weights if weights in have else None,
                 household=household if household in have else None,
                 special=special,
+                domains=domains,
             )
         )
     return found[0], found[1]

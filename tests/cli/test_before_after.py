@@ -66,3 +66,28 @@ def test_what_was_not_released_cannot_be_used_against_it(run: Any, table: Path) 
 def test_nobody_looks_when_nobody_asks(run: Any, table: Path) -> None:
     answer = run(*asked(table, "--no-attacks", "--json"))
     assert json.loads(answer.out)["risk"] is None
+
+
+def test_a_population_is_compared_with_the_released_labels(
+    run: Any, table: Path, tmp_path: Path
+) -> None:
+    sample = pl.read_csv(table)
+    everybody = pl.concat([sample.select("age", "sex")] * 4)
+    everybody.write_csv(tmp_path / "all.csv")
+    answer = run(*asked(table, "--population", tmp_path / "all.csv", "--json"))
+    assert answer.code == 0, answer
+    risk = json.loads(answer.out)["risk"]
+    sizes = sample.group_by("age", "sex").len()["len"]
+    assert risk["before"]["population"]["smallest_class"] == 4 * sizes.min()
+    release = pl.read_csv(tmp_path / "o.csv", infer_schema=False)
+    least = None
+    for age, sex in release.select("age", "sex").unique().rows():
+        low, _, high = age.strip("[]").partition(", ")
+        fits = pl.col("age").is_between(int(low), int(high or low))
+        if sex != "*":
+            fits &= pl.col("sex") == sex
+        people = everybody.filter(fits).height
+        least = people if least is None else min(least, people)
+    assert risk["after"]["population"]["smallest_class"] == least
+    assert risk["after"]["journalist"]["maximum"] < risk["before"]["journalist"]["maximum"]
+    assert risk["after"]["journalist"]["maximum"] == pytest.approx(1 / least)

@@ -238,6 +238,7 @@ def risk_lines(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     add("prosecutor, average", "prosecutor", "average")
     add("journalist, highest", "journalist", "maximum")
     add("journalist, average", "journalist", "average")
+    add("smallest in population", "population", "smallest_class", share=False)
     add("marketer", "marketer", "average")
     add("individual, highest", "individual", "maximum")
     add("individual, average", "individual", "average")

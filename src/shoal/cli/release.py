@@ -126,6 +126,10 @@ def anonymize(
             show_default="on up to 100,000 records",
         ),
     ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Everybody the records may come from: journalist risk."),
+    ] = None,
     sampling_fraction: Annotated[
         float | None,
         typer.Option(metavar="X", help="Share of the population in the table: journalist risk."),
@@ -230,8 +234,9 @@ def anonymize(
         )  # fmt: skip
         found = [each.to_document() for each in tried]
         pair = api.risk_before_after(
-            asked, goal, made.schema, sampling_fraction=sampling_fraction, weights=weights,
-            household=household, special=attacks is True, separator=sep,
+            asked, goal, made.schema, population=population, sampling_fraction=sampling_fraction,
+            weights=weights, household=household, special=attacks is True, separator=sep,
+            centroids=made.report.utility["sse_loss"] is not None,
         )  # fmt: skip
         risks = {"before": pair[0].to_document(), "after": pair[1].to_document()}
     if json:

@@ -13,10 +13,14 @@ from shoal.core.errors import InputError, MethodError
 from shoal.core.schema import Schema
 from shoal.engines.local.infer import dense_codes
 from shoal.engines.local.source import Source
+from shoal.measures.attacks.linkage import MOST_WORK
+from shoal.measures.attacks.match import label_distances
 from shoal.measures.risk.classes import LIMITS, below
 from shoal.measures.risk.individual import household_risk, individual_risk
 from shoal.measures.risk.report import Classes, RiskReport, risk_report
+from shoal.methods.domain import Domain
 
+_CELLS = 4_000_000  # people × classes that are compared at a time
 _ROWS, _WEIGHT, _PEOPLE = "\x00rows", "\x00weight", "\x00people"
 
 
@@ -30,6 +34,7 @@ def risk(
     household: str | None = None,
     max_size: int | None = None,
     special: bool = True,
+    domains: Sequence[Domain] | None = None,
 ) -> RiskReport:
     """Measure how easily people are found in a table as it stands.
 
@@ -42,6 +47,8 @@ def risk(
         household: the column that says who lives together.
         max_size: largest set of columns that the search for special uniques looks at.
         special: False leaves special uniques out.
+        domains: for a release, the columns as the original has them: people of the
+            population belong to a class when its labels cover their values.
 
     Raises:
         InputError: a column is missing, there is no record, or a weight is no number above 0.
@@ -64,7 +71,9 @@ def risk(
             where=f"column {weights!r}", problem=f"{bad} weights are not numbers above 0"
         )
     sizes = grouped[_ROWS].to_numpy().astype(np.int64)
-    people, facts, notices = _people(grouped, quasi, population, sampling_fraction, weights)
+    people, facts, notices = _people(
+        grouped, quasi, population, sampling_fraction, weights, domains
+    )
     codes = np.stack([dense_codes(grouped[name]) for name in quasi], axis=1)
     classes = Classes(
         names=tuple(quasi),
@@ -126,6 +135,7 @@ def _people(
     population: Source | None,
     fraction: float | None,
     weights: str | None,
+    domains: Sequence[Domain] | None = None,
 ) -> tuple[NDArray[np.float64] | None, dict[str, Any] | None, list[str]]:
     """Return Fk of each class, what a population table says, and notices."""
     sizes = grouped[_ROWS].to_numpy().astype(np.float64)
@@ -141,10 +151,16 @@ def _people(
     # Texts, not dictionary codes: the two tables have dictionaries of their own.
     texts = [pl.col(name).cast(pl.String).str.strip_chars().alias(name) for name in quasi]
     everybody = counted.select(*texts, _PEOPLE).group_by(quasi).agg(pl.col(_PEOPLE).sum())
-    joined = grouped.select(*texts).join(
-        everybody, on=quasi, how="left", nulls_equal=True, maintain_order="left"
-    )
-    people = joined[_PEOPLE].fill_null(0).to_numpy().astype(np.float64)
+    if domains is None:
+        joined = grouped.select(*texts).join(
+            everybody, on=quasi, how="left", nulls_equal=True, maintain_order="left"
+        )
+        people = joined[_PEOPLE].fill_null(0).to_numpy().astype(np.float64)
+    else:
+        if everybody.height * grouped.height * len(quasi) > MOST_WORK:
+            much = "the population is too large to be compared with every class: left out"
+            return None, None, [much]
+        people = _covered(grouped.select(*texts), everybody, domains)
     short = people < sizes
     matched = np.maximum(people, sizes).astype(np.int64)
     facts = {
@@ -161,6 +177,33 @@ def _people(
             "they count as fully known"
         )
     return people, facts, notices
+
+
+def _covered(
+    classes: pl.DataFrame, everybody: pl.DataFrame, domains: Sequence[Domain]
+) -> NDArray[np.float64]:
+    """Return, for each released class, the people whose values its labels cover."""
+    fits: list[NDArray[np.bool_]] = []
+    labels: list[NDArray[np.int64]] = []
+    values: list[NDArray[np.int64]] = []
+    for domain in domains:
+        texts = [column.unique(maintain_order=True) for column in
+                 (everybody[domain.name], classes[domain.name])]  # fmt: skip
+        away = label_distances(domain, texts[0].to_list(), texts[1].to_list())
+        fits.append(away == 0)
+        for column, known, places in ((everybody, texts[0], values), (classes, texts[1], labels)):
+            number = {text: i for i, text in enumerate(known.to_list())}
+            places.append(np.array([number[text] for text in column[domain.name].to_list()]))
+    counts = everybody[_PEOPLE].to_numpy().astype(np.float64)
+    people = np.zeros(classes.height)
+    step = max(_CELLS // max(classes.height, 1), 1)
+    for at in range(0, len(counts), step):
+        rows = slice(at, at + step)
+        inside = np.ones((len(counts[rows]), classes.height), dtype=bool)
+        for fit, value, label in zip(fits, values, labels, strict=True):
+            inside &= fit[value[rows]][:, label]
+        people += counts[rows] @ inside
+    return people
 
 
 def _class_risks(classes: Classes) -> NDArray[np.float64]:
