@@ -37,7 +37,7 @@ METHODS = [
 ]
 AGGREGATING = [method.name for method in api.methods() if method.family == "microaggregation"]
 LAW = settings(
-    max_examples=40, deadline=None,
+    max_examples=25, deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )  # fmt: skip
 
@@ -184,7 +184,7 @@ def test_a_release_holds_covers_and_loses_no_record(method, case):
                 assert naive.covers(row[name], mine[name], facts)
 
 
-FEWER = settings(LAW, max_examples=20)
+FEWER = settings(LAW, max_examples=15)
 
 
 @pytest.mark.parametrize("method", [*AGGREGATING, "mondrian"])

@@ -10,7 +10,7 @@ from shoal import api
 from shoal.core.errors import NoSolutionError
 
 LAW = settings(
-    max_examples=6, deadline=None, derandomize=True,
+    max_examples=4, deadline=None, derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )  # fmt: skip
 
