@@ -53,6 +53,7 @@ format: $(STAMP)
 
 bench: warm
 	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.clustering
 
 # Needs the tool uv; the file it writes names no host.
 lock:

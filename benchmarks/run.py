@@ -17,7 +17,7 @@ from benchmarks.measure import ROOT, yardstick
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 NAMES = (
-    "release", "lattice", "clustering", "microaggregation", "semantic", "infer", "dp", "encode",
+    "release", "lattice", "microaggregation", "semantic", "infer", "dp", "encode",
     "encode_validity", "spark",
 )  # fmt: skip
 HEAD = """# Benchmarks
