@@ -35,7 +35,15 @@ from shoal.engines.local.source import Source, format_of, like, open_source
 from shoal.engines.local.verify import verify_source
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
 from shoal.engines.spark.source import SparkTable, is_on_spark
-from shoal.know import attack, infer, risk, risk_before_after, write_preset, write_schema
+from shoal.know import (
+    attack,
+    check_risk,
+    infer,
+    risk,
+    risk_before_after,
+    write_preset,
+    write_schema,
+)
 from shoal.methods import registry
 from shoal.methods.judging import judge_recoding
 from shoal.models import drift, encode, encode_stream, export_model
@@ -59,6 +67,7 @@ __all__ = [
     "build_hierarchy",
     "check_hierarchy",
     "check_place",
+    "check_risk",
     "draw_hierarchy",
     "drift",
     "encode",

@@ -14,6 +14,7 @@ from shoal.engines.local.attack import Attacker
 from shoal.engines.local.infer import Inference, preset_frame
 from shoal.engines.local.infer import infer as infer_source
 from shoal.engines.local.recode import Part
+from shoal.engines.local.risk import check_question
 from shoal.engines.local.risk import risk as risk_source
 from shoal.engines.local.source import Source, format_of, open_source
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
@@ -116,6 +117,32 @@ def risk(
     )
 
 
+def check_risk(
+    table: Any,
+    schema: Schema,
+    *,
+    population: Any = None,
+    sampling_fraction: float | None = None,
+    weights: str | None = None,
+    household: str | None = None,
+    separator: str | None = None,
+) -> None:
+    """Refuse a question about risk that cannot be answered, before any work is done.
+
+    Raises:
+        InputError: a column is missing.
+        MethodError: choices that do not go together.
+    """
+    check_question(
+        open_source(table, separator=separator),
+        list(schema.quasi),
+        None if population is None else open_source(population),
+        sampling_fraction,
+        weights,
+        household,
+    )
+
+
 def risk_before_after(
     original: Any,
     release: Any,
@@ -150,8 +177,8 @@ def risk_before_after(
                 schema,
                 population=None if found and centroids else everybody,
                 sampling_fraction=sampling_fraction,
-                weights=weights if weights in have else None,
-                household=household if household in have else None,
+                weights=weights if weights in have or not found else None,
+                household=household if household in have or not found else None,
                 special=special,
                 domains=domains,
             )

@@ -91,3 +91,25 @@ def test_a_population_is_compared_with_the_released_labels(
     assert risk["after"]["population"]["smallest_class"] == least
     assert risk["after"]["journalist"]["maximum"] < risk["before"]["journalist"]["maximum"]
     assert risk["after"]["journalist"]["maximum"] == pytest.approx(1 / least)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("--household", "nobody"),
+        ("--weights", "nobody"),
+        ("--population", "nowhere.csv"),
+        ("--sampling-fraction", 2),
+        ("--sampling-fraction", 0.5, "--weights", "weight"),
+        ("--household", "home", "--no-attacks"),
+        ("--household", "home", "--method", "xk"),
+        ("--partitions", 2, "--method", "xk"),
+    ],
+)
+def test_a_question_that_cannot_be_asked_is_refused_before_anything_is_written(
+    run: Any, table: Path, more: tuple[object, ...]
+) -> None:
+    answer = run(*asked(table, *more))
+    assert answer.code == 2, answer
+    assert answer.err.count("\n") == 1
+    assert not table.with_name("o.csv").exists()

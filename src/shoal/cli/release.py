@@ -173,6 +173,19 @@ def anonymize(
         api.check_place(goal, inputs=files)
     if report is not None:
         api.check_place(report, inputs=(*files, goal))
+    people: dict[str, Any] = {"population": population, "sampling_fraction": sampling_fraction,
+              "weights": weights, "household": household}  # fmt: skip
+    about_risk = any(value is not None for value in people.values())
+    if about_risk and (is_far or attacks is False or method == "xk"):
+        named = ", ".join(f"--{name.replace('_', '-')}" for name, v in people.items() if v)
+        fault = f"{named}: not with --no-attacks, --method xk or --engine spark"
+        raise SchemaError(where="options", faults=[fault])
+    if about_risk:
+        api.check_risk(opt.input_of(source, table, query), chosen, separator=sep, **people)
+    if method == "xk" and (release is not None or partitions is not None):
+        raise SchemaError(
+            where="options", faults=["--release and --partitions do not go with --method xk"]
+        )
     if is_far and (method == "xk" or attacks):
         raise SchemaError(
             where="--engine", faults=["--method xk and --attacks need the local engine"]
@@ -226,7 +239,7 @@ def anonymize(
     found: list[dict[str, Any]] = []
     risks: dict[str, Any] | None = None
     unasked = attacks is None and not quiet and not is_far
-    if attacks or (unasked and made.report.records <= ATTACKED):
+    if attacks or about_risk or (unasked and made.report.records <= ATTACKED):
         asked = opt.input_of(source, table, query)
         tried = api.attack(
             asked, goal, made.schema, everything=attacks is True, seed=seed, separator=sep,
@@ -234,8 +247,7 @@ def anonymize(
         )  # fmt: skip
         found = [each.to_document() for each in tried]
         pair = api.risk_before_after(
-            asked, goal, made.schema, population=population, sampling_fraction=sampling_fraction,
-            weights=weights, household=household, special=attacks is True, separator=sep,
+            asked, goal, made.schema, **people, special=attacks is True, separator=sep,
             centroids=made.report.utility["sse_loss"] is not None,
         )  # fmt: skip
         risks = {"before": pair[0].to_document(), "after": pair[1].to_document()}

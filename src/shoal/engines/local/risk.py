@@ -55,7 +55,7 @@ def risk(
         MethodError: more than one of population, sampling_fraction and weights.
     """
     quasi = list(schema.quasi)
-    _check(source, quasi, population, sampling_fraction, weights, household)
+    check_question(source, quasi, population, sampling_fraction, weights, household)
     extra = [weights] if weights is not None else []
     lazy = source.scan([*quasi, *(w for w in extra if w not in quasi)], coded=quasi)
     counts = [pl.len().alias(_ROWS)]
@@ -92,7 +92,7 @@ def risk(
     )  # fmt: skip
 
 
-def _check(
+def check_question(
     source: Source,
     quasi: list[str],
     population: Source | None,
@@ -100,6 +100,7 @@ def _check(
     weights: str | None,
     household: str | None,
 ) -> None:
+    """Refuse a question that cannot be answered, before any work is done."""
     if not quasi:
         raise InputError(where="schema", problem="no quasi-identifier; name them (--qi a,b)")
     for table, names in ((source, [*quasi, weights, household]), (population, quasi)):

@@ -14,8 +14,7 @@ from pyspark.sql import functions as F
 from shoal.core.errors import InputError
 from shoal.core.schema import Schema
 from shoal.engines.local.infer import dense_codes
-from shoal.engines.local.risk import _check as check_question
-from shoal.engines.local.risk import _class_risks
+from shoal.engines.local.risk import _class_risks, check_question
 from shoal.engines.spark.coding import small
 from shoal.engines.spark.frequencies import ROWS, cells
 from shoal.engines.spark.source import SparkSource
