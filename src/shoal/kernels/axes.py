@@ -48,6 +48,8 @@ class Axes(NamedTuple):
 class Promise(NamedTuple):
     """The privacy promise, one row a model; `kind` is one of the constants below.
 
+    Compiled code reads it as one array (`judge.packed`).
+
     Sensitive column s owns reference[start[s] : start[s+1]] (the whole table's
     histogram) and nodes tree_start[s] : tree_start[s+1] of its tree, if it has one.
     `marked` says, row by row of (model, value), whether (α,k) limits the value.

@@ -22,7 +22,7 @@ from shoal.core.errors import KernelInputError
 from shoal.kernels.axes import Promise
 from shoal.kernels.clustering_losses import FACTS, cost
 from shoal.kernels.clustering_space import BRANCHES, lean, lean_outer
-from shoal.kernels.judge import judge
+from shoal.kernels.judge import judge, packed
 
 GROUPS = 256
 """Subtrees are cut out where a part has up to this many values."""
@@ -70,19 +70,18 @@ def cut(
         raise KernelInputError(problem="codes and sensitive must be int32, counts int64")
     if losses.dtype != np.int32 or rows == 0 or len(sensitive) != rows:
         raise KernelInputError(problem="losses must be int32, and there must be rows")
-    cells = np.concatenate((codes, sensitive), axis=1)
+    places = sensitive + promise.start[:-1].astype(np.int32)  # in a histogram
+    cells = np.concatenate((codes, places), axis=1)
     facts = np.stack((counts, np.arange(rows)), axis=1)
     label = np.empty(rows, dtype=np.int64)
-    spread = promise.reference.size
     sample = rows if promise.kind.size else sample or max(SAMPLE, 10 * int(promise.k))
     run(
         cells, facts, np.empty_like(cells), np.empty_like(facts), label, losses,
         np.array([promise.k, sample, 0, 0, 0, 0], dtype=np.int64),
-        promise if promise.kind.size else None,
+        *packed(promise),
         np.empty((4, rows + 2 * GROUPS + 258), dtype=np.int64),
         np.empty((2 * GROUPS + 3, 2, columns), dtype=np.int32),
-        np.empty((3, spread), dtype=np.int64),
-        np.empty(2 * max(promise.tree_parent.size, spread) + 2),
+        np.empty((3, promise.reference.size), dtype=np.int64),
     )  # fmt: skip
     return Cuts(facts[:, ROW].copy(), label)
 
@@ -114,21 +113,21 @@ def sort_rows(cells, j, begin, step, rows, boxes, work):
 
 
 @lean
-def both_hold(promise, hist, left, whole, scratch):
+def both_hold(rules, rare, hist, left, whole):
     """Say whether the left side (hist[1]) and the rest of a part (hist[0]) keep the promise."""
     for v in range(hist.shape[1]):
         hist[2, v] = hist[0, v] - hist[1, v]
     for side in range(1, 3):  # one call in a loop: two would be compiled twice
-        if not judge(promise, left if side == 1 else whole - left, hist[side], scratch):
+        if not judge(rules, rare, left if side == 1 else whole - left, hist, side):
             return False
     return True
 
 
 @lean
-def count_values(start, cells, facts, columns, i, hist, h):
+def count_values(cells, facts, columns, i, hist, h):
     """Add a row's sensitive values to a histogram."""
-    for s in range(start.size - 1):
-        hist[h, start[s] + cells[i, columns + s]] += facts[i, RECORDS]
+    for s in range(columns, cells.shape[1]):
+        hist[h, cells[i, s]] += facts[i, RECORDS]
 
 
 @lean
@@ -162,9 +161,7 @@ def widen(cells, losses, at, active, loss, boxes):
 
 
 @lean
-def weigh(
-    cells, facts, losses, j, begin, rows, whole, k, spread, work, boxes, hist, scratch, found
-):
+def weigh(cells, facts, losses, j, begin, rows, whole, k, rules, rare, work, boxes, hist, found):
     """Look at every cut of a sorted part, positions first, then subtrees.
 
     Boxes grow from the right, then from the left, as long as one side alone does not lose as
@@ -188,7 +185,7 @@ def weigh(
             loss += boxes[2, 0, c]
         weight = np.int64(0)
         kept = np.int64(0)
-        if spread is not None:
+        if rules is not None:
             for v in range(hist.shape[1]):
                 hist[1, v] = 0
         for n in range(1, rows):
@@ -203,14 +200,14 @@ def weigh(
                 sides[i] = mine
                 lowest = i
             else:
-                if spread is not None:
-                    count_values(spread.start, cells, facts, columns, at, hist, 1)
+                if rules is not None:
+                    count_values(cells, facts, columns, at, hist, 1)
                 if i >= lowest and weight >= k and whole - weight >= k:
                     mine += sides[i]
                     if found[LOSS] < 0 or mine < found[LOSS]:
                         is_allowed = True
-                        if spread is not None:
-                            is_allowed = both_hold(spread, hist, weight, whole, scratch)
+                        if rules is not None:
+                            is_allowed = both_hold(rules, rare, hist, weight, whole)
                         if is_allowed:
                             found[LOSS] = mine
                             found[AXIS] = j
@@ -261,7 +258,7 @@ def group_loss(cells, losses, begin, first, last, right, left, inside, outside, 
 
 @lean
 def weigh_subtrees(
-    cells, facts, losses, j, begin, rows, whole, k, spread, work, boxes, hist, scratch, found,
+    cells, facts, losses, j, begin, rows, whole, k, rules, rare, work, boxes, hist, found,
     first_kept, last_kept,
 ):  # fmt: skip
     """Look at the cuts between a subtree (or value) in the middle and what lies around it."""
@@ -288,12 +285,12 @@ def weigh_subtrees(
             )  # fmt: skip
             if loss < 0:
                 continue
-            if spread is not None:
+            if rules is not None:
                 for v in range(hist.shape[1]):
                     hist[1, v] = 0
                 for i in range(first, last):
-                    count_values(spread.start, cells, facts, columns, begin + order[i], hist, 1)
-                if not both_hold(spread, hist, inside, whole, scratch):
+                    count_values(cells, facts, columns, begin + order[i], hist, 1)
+                if not both_hold(rules, rare, hist, inside, whole):
                     continue
             found[LOSS] = loss
             found[AXIS] = j
@@ -365,13 +362,12 @@ def spread_out(cells, facts, begin, step, taken, rows, work, boxes, found):
 
 @lean_outer
 def run(
-    cells, facts, other_cells, other_facts, label, losses, numbers, spread, work, boxes, hist,
-    scratch,
+    cells, facts, other_cells, other_facts, label, losses, numbers, rules, rare, work, boxes, hist,
 ):  # fmt: skip
     """Cut until nothing more may be cut; rows are permuted, labels number the classes.
 
     numbers: k, rows of a sample; then four for the cut.
-    spread: the promise, where it is more than k; otherwise None, and nothing that judges a
+    rules, rare: the promise, where it is more than k; otherwise None, and nothing that judges a
     spread is compiled.
     """
     k, sample = numbers[0], numbers[1]
@@ -390,24 +386,24 @@ def run(
             taken = rows // step
             whole = measure(cells, facts, begin, taken, step, boxes)
             if whole >= 2 * k:
-                if spread is not None:
+                if rules is not None:
                     for v in range(hist.shape[1]):
                         hist[0, v] = 0
                     for i in range(begin, begin + rows):
-                        count_values(spread.start, cells, facts, columns, i, hist, 0)
+                        count_values(cells, facts, columns, i, hist, 0)
                 found[LOSS] = -1
                 for c in range(columns):
                     if boxes[1, 0, c] == boxes[1, 1, c]:
                         continue
                     sort_rows(cells, c, begin, step, taken, boxes, work)
                     before, after = weigh(
-                        cells, facts, losses, c, begin, taken, whole, k, spread, work, boxes, hist,
-                        scratch, found,
+                        cells, facts, losses, c, begin, taken, whole, k, rules, rare, work, boxes,
+                        hist, found,
                     )  # fmt: skip
                     if before > 0 and after > 0:
                         weigh_subtrees(
-                            cells, facts, losses, c, begin, taken, whole, k, spread, work, boxes,
-                            hist, scratch, found, before, after,
+                            cells, facts, losses, c, begin, taken, whole, k, rules, rare, work,
+                            boxes, hist, found, before, after,
                         )  # fmt: skip
             if found[AXIS] >= 0:
                 spread_out(cells, facts, begin, step, taken, rows, work, boxes, found)

@@ -27,7 +27,7 @@ from shoal.core.errors import KernelInputError
 from shoal.kernels.axes import Promise
 from shoal.kernels.clustering_losses import cost
 from shoal.kernels.clustering_space import lean, lean_outer
-from shoal.kernels.judge import judge
+from shoal.kernels.judge import judge, packed
 
 PULLS = 12
 """Clusters to each side that a place is filled from."""
@@ -91,7 +91,6 @@ def improve(
     links = np.empty((len(label), 4), dtype=np.int64)
     links[:, RECORDS] = counts
     links[:, LABEL] = label
-    values = promise.reference.size
     fallen = run(
         np.ascontiguousarray(codes), links, losses,
         np.empty((clusters, 5 * codes.shape[1]), dtype=np.int32),
@@ -99,9 +98,8 @@ def improve(
         np.empty((4, len(label) + clusters + BEST), dtype=np.int64),
         np.stack((turns, slack), axis=1),
         np.array([promise.k, window], dtype=np.int64),
-        promise if promise.kind.size else None,
-        secret, np.zeros((clusters, values), dtype=np.int64),
-        np.empty(2 * max(promise.tree_parent.size, values) + 2),
+        *packed(promise),
+        secret, np.zeros((clusters, promise.reference.size), dtype=np.int64),
     )  # fmt: skip
     label[:] = links[:, LABEL]
     return int(fallen)
@@ -239,11 +237,11 @@ def nearest(codes, pieces, losses, state, numbers, piece, window, room):
 
 
 @lean
-def all_hold(promise, numbers, hist, scratch, clusters, found):
+def all_hold(rules, rare, numbers, hist, clusters, found):
     """Say whether each of some clusters keeps the promise, or has no records."""
     for i in range(found):
         a = clusters[i]
-        if numbers[a, SIZE] > 0 and not judge(promise, numbers[a, SIZE], hist[a], scratch):
+        if numbers[a, SIZE] > 0 and not judge(rules, rare, numbers[a, SIZE], hist, a):
             return False
     return True
 
@@ -256,7 +254,7 @@ def take_back(codes, pieces, losses, state, numbers, secret, hist, room, done):
 
 
 @lean
-def dissolve(codes, pieces, losses, state, numbers, room, a, window, spread, secret, hist, scratch):
+def dissolve(codes, pieces, losses, state, numbers, room, a, window, rules, rare, secret, hist):
     """Give every piece of a cluster to the neighbour that grows least, if that loses less.
 
     Looks first what it would lose if each piece were the only one to come. Returns: the
@@ -282,8 +280,8 @@ def dissolve(codes, pieces, losses, state, numbers, room, a, window, spread, sec
                 done += 1
                 to = room[1, 0]
                 hand_over(codes, pieces, losses, state, numbers, secret, hist, piece, to)
-                if spread is not None:
-                    is_kept = judge(spread, numbers[to, SIZE], hist[to], scratch)
+                if rules is not None:
+                    is_kept = judge(rules, rare, numbers[to, SIZE], hist, to)
             piece = after
         if change >= 0:
             is_kept = False
@@ -295,7 +293,7 @@ def dissolve(codes, pieces, losses, state, numbers, room, a, window, spread, sec
 
 @lean
 def emerge(
-    codes, pieces, losses, state, numbers, room, first, e, k, near, spread, secret, hist, scratch
+    codes, pieces, losses, state, numbers, room, first, e, k, near, rules, rare, secret, hist
 ):
     """Found cluster e from pieces that their clusters can spare, if that loses less.
 
@@ -334,9 +332,9 @@ def emerge(
                 q = pieces[q, NEXT]
     change += numbers[e, SIZE] * numbers[e, LOSS]
     is_kept = numbers[e, SIZE] >= k and change < 0
-    if spread is not None and is_kept:
+    if rules is not None and is_kept:
         room[3, done] = e
-        is_kept = all_hold(spread, numbers, hist, scratch, room[3], done + 1)
+        is_kept = all_hold(rules, rare, numbers, hist, room[3], done + 1)
     if is_kept:
         return change
     take_back(codes, pieces, losses, state, numbers, secret, hist, room, done)
@@ -417,12 +415,10 @@ def change(codes, pieces, losses, state, numbers, room, piece, kind, other, secr
 
 
 @lean_outer
-def run(
-    codes, pieces, losses, state, numbers, room, turns, settings, spread, secret, hist, scratch
-):
+def run(codes, pieces, losses, state, numbers, room, turns, settings, rules, rare, secret, hist):
     """Give every piece its turn; return by how much the loss fell.
 
-    spread: the promise, where it is more than k; otherwise None.
+    rules, rare: the promise, where it is more than k; otherwise None.
     """
     clusters = len(numbers)
     k, window = settings[0], settings[1]
@@ -460,8 +456,7 @@ def run(
         gone = np.int64(0)
         if is_first:
             gone = dissolve(
-                codes, pieces, losses, state, numbers, room, a, window, spread, secret, hist,
-                scratch,
+                codes, pieces, losses, state, numbers, room, a, window, rules, rare, secret, hist
             )  # fmt: skip
         if gone == 0 and size - count >= k and is_first:
             for _ in range(clusters):
@@ -470,13 +465,13 @@ def run(
                 e = e - 1 if e > 0 else np.int64(clusters - 1)
             if numbers[e, SIZE] == 0:
                 gone = emerge(
-                    codes, pieces, losses, state, numbers, room, piece, e, k, near, spread, secret,
-                    hist, scratch,
+                    codes, pieces, losses, state, numbers, room, piece, e, k, near, rules, rare,
+                    secret, hist,
                 )  # fmt: skip
         fallen -= gone
         if gone != 0:
             continue
-        for attempt in range(1 if spread is None else 2):
+        for attempt in range(1 if rules is None else 2):
             found = nearest(codes, pieces, losses, state, numbers, piece, window, room)
             if found == 0:
                 break
@@ -489,8 +484,8 @@ def run(
             touched = change(
                 codes, pieces, losses, state, numbers, room, piece, kind, other, secret, hist
             )
-            if spread is not None:
-                if not all_hold(spread, numbers, hist, scratch, room[1], touched):
+            if rules is not None:
+                if not all_hold(rules, rare, numbers, hist, room[1], touched):
                     done = 1 if kind == MOVE else 2
                     take_back(codes, pieces, losses, state, numbers, secret, hist, room, done)
                     continue

@@ -19,7 +19,7 @@ from shoal.kernels.clustering_space import (
     lean,
     lean_outer,
 )
-from shoal.kernels.judge import judge
+from shoal.kernels.judge import judge, packed
 
 
 def mend(
@@ -58,9 +58,9 @@ def mend(
     home = np.arange(clusters)
     merge(
         low.astype(np.int64), high.astype(np.int64), sizes.copy(), histograms.copy(),
-        space.column, space.flat, space.log, promise.k, promise if promise.kind.size else None,
-        budget, window, np.stack((home - 1, home + 1)),
-        np.empty(2 * max(promise.tree_parent.size, promise.reference.size) + 2), home,
+        space.column, space.flat, space.log, promise.k,
+        *packed(promise),
+        budget, window, np.stack((home - 1, home + 1)), home,
     )  # fmt: skip
     return home
 
@@ -114,12 +114,11 @@ def partner(column, flat, log, low, high, sizes, a, beside, window):
 
 @lean_outer
 def merge(
-    low, high, sizes, histograms, column, flat, log, k, spread, budget, window, beside, scratch,
-    home,
-):  # fmt: skip
+    low, high, sizes, histograms, column, flat, log, k, rules, rare, budget, window, beside, home
+):
     """Merge or suppress until every cluster keeps the promise.
 
-    spread: the promise, where it is more than k; otherwise None, and then nothing that
+    rules, rare: the promise, where it is more than k; otherwise None, and then nothing that
     judges a spread is compiled. beside: the clusters before and after each one.
     """
     clusters = sizes.size
@@ -131,10 +130,10 @@ def merge(
         if home[a] != a:
             continue
         while True:
-            if spread is None:
+            if rules is None:
                 if sizes[a] >= k:
                     break
-            elif judge(spread, sizes[a], histograms[a], scratch):
+            elif judge(rules, rare, sizes[a], histograms, a):
                 break
             b, growth = partner(column, flat, log, low, high, sizes, a, beside, window)
             lost = sizes[a] * full - sizes[a] * union_loss(column, flat, log, low, high, a, a)

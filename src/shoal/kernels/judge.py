@@ -1,17 +1,21 @@
 """Does a class keep the promise? Compiled; the slow twin is `core.privacy`.
 
-A class is given as its number of records and one histogram for each sensitive
-column, flat behind each other as `Promise.start` has them. Distances are
-computed on shares in 64-bit floats; no product of two counts is ever formed,
-so nothing overflows, whatever the number of records.
+The promise goes into compiled code as one array (`packed`), because each array that is
+handed from function to function costs the compiler a quarter of a second. A class is given
+as its number of records and a row of a table of histograms; the sensitive columns lie
+behind each other in it, as `Promise.start` has them. Distances are computed on shares in
+64-bit floats; no product of two counts is ever formed, so nothing overflows, whatever the
+number of records.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.kernels.axes import (
     ALPHA,
+    CLOSENESS,
     DISTINCT,
     ENTROPY,
     EQUAL,
@@ -19,6 +23,7 @@ from shoal.kernels.axes import (
     NT_CLOSENESS,
     ORDERED,
     RECURSIVE,
+    Promise,
     inner,
 )
 
@@ -27,133 +32,173 @@ from shoal.kernels.axes import (
 # which adds in whole numbers, never finds a class wanting that passed here.
 SLACK = 1e-13
 
+LEAST, MODELS, ROOM, FIRST = range(4)  # k, number of models, where the scratch room begins; rows
+# A row a model. BAR: what `figure` may not exceed. LOW, HIGH: the values of its column in a
+# histogram. AT: where its marks, or its reference, nodes and tree begin.
+KIND, LIMIT, SECOND, BAR, LOW, HIGH, HOW, AT, WHOLE, NODES = range(10)
+ROW = 10
+
+
+def packed(promise: Promise) -> tuple[NDArray[np.float64] | None, bool | None]:
+    """Return the promise as compiled code takes it: `rules` and `rare`.
+
+    rules: one array with room behind it that `judge` writes to, so each thread needs its
+    own; None where nothing but k is promised. rare: True where a model is recursive or
+    measures by a hierarchy, otherwise None. What is None is not compiled. Counts are exact:
+    they stay below 2^53.
+    """
+    if not promise.kind.size:
+        return None, None
+    close = (promise.kind == CLOSENESS) | (promise.kind == NT_CLOSENESS)
+    is_rare = (promise.kind == RECURSIVE) | close & (promise.distance == HIERARCHICAL)
+    return _rules(promise), True if is_rare.any() else None
+
+
+def _rules(promise: Promise) -> NDArray[np.float64]:
+    models = promise.kind.size
+    rows = np.zeros((models, ROW))
+    rows[:, KIND] = promise.kind
+    rows[:, LIMIT] = promise.first_number
+    rows[:, SECOND] = promise.second_number
+    rows[:, BAR] = _bars(promise)
+    rows[:, HOW] = promise.distance
+    rows[:, LOW] = promise.start[promise.column]
+    rows[:, HIGH] = promise.start[promise.column + 1]
+    more: list[NDArray[np.float64]] = []
+    at = FIRST + rows.size
+    for m, (kind, column) in enumerate(zip(promise.kind, promise.column, strict=True)):
+        values = slice(promise.start[column], promise.start[column + 1])
+        tree = slice(promise.tree_start[column], promise.tree_start[column + 1])
+        own: list[NDArray[np.float64]] = []
+        if kind == ALPHA:
+            own = [promise.marked[m, : values.stop - values.start]]
+        elif kind in (CLOSENESS, NT_CLOSENESS):
+            own = [promise.reference[values], promise.node[values]]
+            own += [promise.tree_parent[tree], promise.tree_height[tree]]
+            rows[m, WHOLE] = promise.reference[values].sum()
+            rows[m, NODES] = tree.stop - tree.start
+        rows[m, AT] = at
+        more += own
+        at += sum(len(part) for part in own)
+    scratch = 2 * max(promise.tree_parent.size, promise.reference.size) + 2
+    head = np.array([promise.k, models, at], dtype=np.float64)
+    return np.concatenate([head, rows.ravel(), *more, np.zeros(scratch)])
+
+
+def _bars(promise: Promise) -> NDArray[np.float64]:
+    bars = promise.first_number.copy()
+    for m, kind in enumerate(promise.kind):
+        limit = promise.first_number[m]
+        if kind == DISTINCT:
+            bars[m] = -limit
+        elif kind == ENTROPY:
+            bars[m] = SLACK - np.log(limit)
+        elif kind == RECURSIVE:  # r1 / tail must stay below c
+            bars[m] = np.nextafter(promise.second_number[m], -np.inf)
+        elif kind in (CLOSENESS, NT_CLOSENESS):
+            bars[m] = limit * (1 + SLACK)
+    return bars
+
 
 @inner
-def judge(promise, records, histogram, scratch):
-    """Return whether a class of `records` with this `histogram` meets every model.
+def judge(rules, rare, records, hist, h):
+    """Return whether a class of `records` with histogram hist[h] meets every model.
 
-    scratch: float64 buffer of at least twice the nodes of the largest sensitive
-    tree, or the length of the longest sensitive column, whichever is more.
+    rules, rare: as `packed` returns them.
     """
-    if records < promise.k:
+    if records < rules[LEAST]:
         return False
-    # Each look into the tuple costs the compiler as much as ten lines, so look once.
-    kinds, columns, start = promise.kind, promise.column, promise.start
-    numbers, seconds, distances = promise.first_number, promise.second_number, promise.distance
-    reference, marked, node = promise.reference, promise.marked, promise.node
-    tree_start, tree_parent = promise.tree_start, promise.tree_parent
-    tree_height = promise.tree_height
-    for m in range(kinds.size):
-        s = columns[m]
-        low = start[s]
-        high = start[s + 1]
-        kind = kinds[m]
-        limit = numbers[m]
-        if kind == DISTINCT or kind == ENTROPY:
-            # Both in one loop: two calls less to compile, which a first run notices.
-            found = 0
-            spread = 0.0
-            for v in range(low, high):
-                if histogram[v] > 0:
-                    found += 1
-                    share = histogram[v] / records
-                    spread -= share * np.log(share)
-            if kind == DISTINCT and found < limit:
-                return False
-            if kind == ENTROPY and spread < np.log(limit) - SLACK:
-                return False
-        elif kind == RECURSIVE:
-            if not is_recursive(histogram, low, high, seconds[m], limit, scratch):
-                return False
-        elif kind == ALPHA:
-            for v in range(low, high):
-                if marked[m, v - low] and histogram[v] / records > limit:
-                    return False
-        else:
-            whole = np.int64(0)
-            for v in range(low, high):
-                whole += reference[v]
-            if kind == NT_CLOSENESS:
-                # The class itself, or the whole table, must be the set of n records around it.
-                if records >= seconds[m]:
-                    continue
-                if whole < seconds[m]:
-                    return False
-            if distances[m] == HIERARCHICAL:
-                apart = tree_distance(
-                    histogram, reference, node, low, high, records, whole,
-                    tree_parent, tree_height, tree_start[s], tree_start[s + 1], scratch,
-                )  # fmt: skip
-            else:
-                apart = line_distance(histogram, reference, low, high, records, whole, distances[m])
-            if apart > limit * (1 + SLACK):
-                return False
+    for m in range(np.int64(rules[MODELS])):
+        row = FIRST + ROW * m
+        if figure(rules, rare, row, records, hist, h) > rules[row + BAR]:
+            return False
     return True
 
 
 @inner
-def count_distinct(histogram, low, high):
-    """Return how many values occur."""
-    found = 0
-    for v in range(low, high):
-        if histogram[v] > 0:
-            found += 1
+def figure(rules, rare, row, records, hist, h):
+    """Return what a model limits in a class: it holds where that is not above the bar.
+
+    Distinct values and entropy count from above, so they are returned below 0. A class that
+    (n,t)-closeness does not ask is at distance 0.
+    """
+    kind = rules[row + KIND]
+    if rare is not None:
+        if kind == RECURSIVE:
+            return top_share(rules, row, hist, h)
+    if kind == CLOSENESS or kind == NT_CLOSENESS:
+        # The class itself, or the whole table, must be the set of n records around it.
+        if kind == NT_CLOSENESS and records >= rules[row + SECOND]:
+            return 0.0
+        if kind == NT_CLOSENESS and rules[row + WHOLE] < rules[row + SECOND]:
+            return np.inf
+        if rare is not None:
+            if rules[row + HOW] == HIERARCHICAL:
+                return tree_distance(rules, row, records, hist, h)
+        return line_distance(rules, row, records, hist, h)
+    low = np.int64(rules[row + LOW])
+    at = np.int64(rules[row + AT]) - low
+    found = 0.0
+    for v in range(low, np.int64(rules[row + HIGH])):
+        count = hist[h, v]
+        if count > 0:
+            share = count / records
+            if kind == DISTINCT:
+                found -= 1.0
+            elif kind == ENTROPY:
+                found += share * np.log(share)
+            elif rules[at + v] > 0:  # (α,k) limits this value
+                found = max(found, share)
     return found
 
 
 @inner
-def class_entropy(histogram, low, high, records):
-    """Return the entropy of the values, in nats."""
-    total = 0.0
-    for v in range(low, high):
-        if histogram[v] > 0:
-            share = histogram[v] / records
-            total -= share * np.log(share)
-    return total
-
-
-@inner
-def is_recursive(histogram, low, high, c, l, scratch):  # noqa: E741
-    """Return whether r1 < c (r_l + … + r_m), counts sorted from large to small.
+def top_share(rules, row, hist, h):
+    """Return r1 / (r_l + … + r_m), counts sorted from large to small; infinite below l values.
 
     The l - 1 largest counts are kept in order as they come: l is small, and a
     general sort takes the compiler a second and a half.
     """
+    room = np.int64(rules[ROOM])
+    most = np.int64(rules[row + LIMIT]) - 1
     kept = 0
-    most = int(l) - 1
     found = 0
     tail = 0.0
     top = 0.0
-    for v in range(low, high):
-        count = float(histogram[v])
+    for v in range(np.int64(rules[row + LOW]), np.int64(rules[row + HIGH])):
+        count = float(hist[h, v])
         if count <= 0.0:
             continue
         found += 1
         top = max(top, count)
         tail += count
         i = kept
-        while i > 0 and scratch[i - 1] < count:
+        while i > 0 and rules[room + i - 1] < count:
             if i < most:
-                scratch[i] = scratch[i - 1]
+                rules[room + i] = rules[room + i - 1]
             i -= 1
         if i < most:
-            scratch[i] = count
+            rules[room + i] = count
             kept = min(kept + 1, most)
-    if found < l:
-        return False
+    if found < rules[row + LIMIT]:
+        return np.inf
     for i in range(kept):
-        tail -= scratch[i]
-    return top / tail < c  # as the verifier divides, so that both round alike
+        tail -= rules[room + i]
+    return top / tail  # as the verifier divides, so that both round alike
 
 
 @inner
-def line_distance(histogram, reference, low, high, records, whole, how):
+def line_distance(rules, row, records, hist, h):
     """Return the distance of a class from the whole table: equal, ordered or chi-square."""
+    low = np.int64(rules[row + LOW])
+    high = np.int64(rules[row + HIGH])
+    at = np.int64(rules[row + AT]) - low
+    how = rules[row + HOW]
     total = 0.0
     carried = 0.0
     for v in range(low, high):
-        p = histogram[v] / records
-        q = reference[v] / whole
+        p = hist[h, v] / records
+        q = rules[at + v] / rules[row + WHOLE]
         if how == EQUAL:
             total += abs(p - q)
         elif how == ORDERED:
@@ -167,31 +212,36 @@ def line_distance(histogram, reference, low, high, records, whole, how):
 
 
 @inner
-def tree_distance(
-    histogram, reference, node, low, high, records, whole, parent, height, begin, end, scratch
-):
+def tree_distance(rules, row, records, hist, h):
     """Return the earth mover's distance with height(lowest common ancestor)/H as ground.
 
     Nodes stand in post-order, so a node's children are done before it is reached.
     A value that is an inner node counts as a leaf of its own below that node.
     """
-    nodes = end - begin
+    low = np.int64(rules[row + LOW])
+    size = np.int64(rules[row + HIGH]) - low
+    at = np.int64(rules[row + AT])
+    nodes = np.int64(rules[row + NODES])
+    room = np.int64(rules[ROOM])
     for i in range(2 * nodes):  # the surplus of each node, then the lack of each node
-        scratch[i] = 0.0
-    for v in range(low, high):
-        extra = histogram[v] / records - reference[v] / whole
+        rules[room + i] = 0.0
+    for v in range(size):
+        extra = hist[h, low + v] / records - rules[at + v] / rules[row + WHOLE]
+        place = room + np.int64(rules[at + size + v])
         if extra > 0:
-            scratch[node[v]] += extra
+            rules[place] += extra
         else:
-            scratch[nodes + node[v]] -= extra
+            rules[place + nodes] -= extra
+    tree = at + 2 * size
     total = 0.0
     for i in range(nodes):
-        total += min(scratch[i], scratch[nodes + i]) * height[begin + i]
-        above = parent[begin + i]
+        surplus = rules[room + i]
+        lack = rules[room + nodes + i]
+        total += min(surplus, lack) * rules[tree + nodes + i]
+        above = np.int64(rules[tree + i])
         if above >= 0:
-            rest = scratch[i] - scratch[nodes + i]
-            if rest > 0:
-                scratch[above] += rest
+            if surplus > lack:
+                rules[room + above] += surplus - lack
             else:
-                scratch[nodes + above] -= rest
+                rules[room + nodes + above] += lack - surplus
     return total

@@ -20,23 +20,28 @@ from numpy.typing import NDArray
 
 from shoal.kernels.axes import (
     ALPHA,
-    CLOSENESS,
     DISTINCT,
     ENTROPY,
-    HIERARCHICAL,
+    NT_CLOSENESS,
     RECURSIVE,
     Promise,
     inner,
     outer,
 )
 from shoal.kernels.judge import (
-    SLACK,
-    class_entropy,
-    count_distinct,
-    is_recursive,
-    line_distance,
-    tree_distance,
+    BAR,
+    FIRST,
+    HIGH,
+    KIND,
+    LIMIT,
+    LOW,
+    MODELS,
+    ROW,
+    SECOND,
+    figure,
+    packed,
 )
+from shoal.kernels.judge import LEAST as LEAST_RECORDS
 
 BLOCK = 4096  # codes of a block, unless a single column has more
 ROOM = 2**62  # packed keys stay below this
@@ -271,12 +276,10 @@ def judge_spread(
     first = np.zeros(found + 1, dtype=np.int64)
     value = np.empty(source.value.size, dtype=np.uint32)
     amount = np.empty(source.value.size, dtype=np.int64)
-    wide = promise.reference.size
     entries = merge(
-        source.first, source.value, source.amount, label, sizes, promise, farthest, budget,
+        source.first, source.value, source.amount, label, sizes, *packed(promise), farthest, budget,
         np.zeros(found + 2, dtype=np.int64), np.empty(label.size, dtype=np.uint32),
-        np.zeros(wide, dtype=np.int64),
-        np.empty(2 * max(promise.tree_parent.size, wide) + 2),
+        np.zeros((1, promise.reference.size), dtype=np.int64),
         due, first, value, amount,
     )  # fmt: skip
     return due, first, value[:entries].copy(), amount[:entries].copy()
@@ -284,8 +287,8 @@ def judge_spread(
 
 @outer
 def merge(
-    old_first, old_value, old_amount, label, sizes, promise, farthest, budget, begin, order,
-    histogram, scratch, due, first, value, amount,
+    old_first, old_value, old_amount, label, sizes, rules, rare, farthest, budget, begin, order,
+    hist, due, first, value, amount,
 ):  # fmt: skip
     """Fill the arrays of `judge_spread`; return how many entries there are."""
     rows = label.size
@@ -297,7 +300,7 @@ def merge(
     for g in range(rows):
         order[begin[label[g] + 1]] = g
         begin[label[g] + 1] += 1
-    least = promise.k
+    least = rules[LEAST_RECORDS]
     entries = 0
     total = 0
     for c in range(found):
@@ -306,24 +309,24 @@ def merge(
             g = order[i]
             for e in range(old_first[g], old_first[g + 1]):
                 v = old_value[e]
-                if histogram[v] == 0:
+                if hist[0, v] == 0:
                     value[entries] = v
                     entries += 1
-                histogram[v] += old_amount[e]
+                hist[0, v] += old_amount[e]
         if sizes[c] < least:
             due[c] = sizes[c]
         elif total <= budget:
-            due[c] = due_of(promise, sizes[c], histogram, scratch, farthest)
+            due[c] = due_of(rules, rare, sizes[c], hist, farthest)
         total += due[c]
         for e in range(base, entries):
-            amount[e] = histogram[value[e]]
-            histogram[value[e]] = 0
+            amount[e] = hist[0, value[e]]
+            hist[0, value[e]] = 0
         first[c + 1] = entries
     return entries
 
 
 @inner
-def due_of(promise, records, histogram, scratch, farthest):
+def due_of(rules, rare, records, hist, farthest):
     """Return 0 if a class holds, else how many of its records fail at every finer node too.
 
     At a finer node, the classes that hold and are parts of this one hold together too (all
@@ -332,73 +335,50 @@ def due_of(promise, records, histogram, scratch, farthest):
     gone, d(class) <= (1 - s) t + s·farthest. Entropy is concave and at least 0. For
     recursive (c,l) no value may keep more than c times the tail, which only shrinks.
 
-    Whether it holds is decided as `judge` does; one loop for both halves the time that a
-    first run spends in the compiler.
+    Whether it holds is decided as `judge` does.
     """
-    kinds, columns, start = promise.kind, promise.column, promise.start
-    numbers, seconds, distances = promise.first_number, promise.second_number, promise.distance
-    reference, marked, tree_start = promise.reference, promise.marked, promise.tree_start
     most = 0.0
-    for m in range(kinds.size):
-        s = columns[m]
-        low = start[s]
-        high = start[s + 1]
-        kind = kinds[m]
-        limit = numbers[m]
-        gone = 0.0
-        if kind == DISTINCT:
-            if count_distinct(histogram, low, high) < limit:
-                return records
-        elif kind == ENTROPY:
-            spread = class_entropy(histogram, low, high, records)
-            if spread < np.log(limit) - SLACK:
-                gone = max(1.0, records * (1 - spread / np.log(limit)))
+    for m in range(np.int64(rules[MODELS])):
+        row = FIRST + ROW * m
+        kind = rules[row + KIND]
+        limit = rules[row + LIMIT]
+        found = figure(rules, rare, row, records, hist, 0)
+        if found <= rules[row + BAR]:
+            continue
+        gone = 1.0
+        if kind == DISTINCT or (found == np.inf and kind == NT_CLOSENESS):
+            return records
+        if kind == ENTROPY:
+            gone = records * (1 + found / np.log(limit))
         elif kind == RECURSIVE:
-            if not is_recursive(histogram, low, high, seconds[m], limit, scratch):
-                gone = max(1.0, above_tail(histogram, low, high, seconds[m], limit))
+            gone = above_tail(rules, row, hist)
         elif kind == ALPHA:
-            for v in range(low, high):
-                if marked[m, v - low] and histogram[v] / records > limit:
-                    gone = max(gone, 1.0, (histogram[v] - limit * records) / (1 - limit))
-        elif kind == CLOSENESS or records < seconds[m]:  # (n,t) asks only small classes
-            whole = np.int64(0)
-            for v in range(low, high):
-                whole += reference[v]
-            if whole < seconds[m]:
-                return records
-            if distances[m] == HIERARCHICAL:
-                far = tree_distance(
-                    histogram, reference, promise.node, low, high, records, whole,
-                    promise.tree_parent, promise.tree_height,
-                    tree_start[s], tree_start[s + 1], scratch,
-                )  # fmt: skip
-            else:
-                far = line_distance(histogram, reference, low, high, records, whole, distances[m])
-            if far > limit * (1 + SLACK):
-                gone = 1.0
-                if farthest[m] > limit:
-                    gone = max(gone, records * (far - limit) / (farthest[m] - limit))
-        most = max(most, gone)
+            gone = records * (found - limit) / (1 - limit)
+        elif farthest[m] > limit:
+            gone = records * (found - limit) / (farthest[m] - limit)
+        most = max(most, gone, 1.0)
     # Less a little: a bound that is rounded up by mistake would hide a solution.
     return min(records, np.int64(np.ceil(most - 1e-6)))
 
 
 @inner
-def above_tail(histogram, low, high, c, l):  # noqa: E741
+def above_tail(rules, row, hist):
     """Return the records above c times the tail r_l + … + r_m, summed over the values.
 
     The tail is at most what the largest value leaves, so for l > 2 the bound is weaker
     than it could be, but needs no sorting.
     """
+    low = np.int64(rules[row + LOW])
+    high = np.int64(rules[row + HIGH])
     total = 0.0
     top = 0.0
     for v in range(low, high):
-        total += histogram[v]
-        top = max(top, float(histogram[v]))
-    tail = total - top if l >= 2 else total
+        total += hist[0, v]
+        top = max(top, float(hist[0, v]))
+    tail = total - top if rules[row + LIMIT] >= 2 else total
     gone = 0.0
     for v in range(low, high):
-        gone += max(histogram[v] - c * tail, 0.0)
+        gone += max(hist[0, v] - rules[row + SECOND] * tail, 0.0)
     return gone
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
 from shoal.kernels.axes import Axes, Promise, inner, outer
-from shoal.kernels.judge import judge
+from shoal.kernels.judge import judge, packed
 
 RECORDS, ROW = 0, 1  # the facts of a row
 
@@ -59,19 +59,17 @@ def split(
     pool = rows + (most if relaxed else 0)
     cells = np.empty((pool, columns + sensitive.shape[1]), dtype=np.int32)
     cells[:rows, :columns] = codes
-    cells[:rows, columns:] = sensitive
+    cells[:rows, columns:] = sensitive + promise.start[:-1]  # places in a histogram
     facts = np.empty((pool, 2), dtype=np.int64)
     facts[:rows, RECORDS] = counts
     facts[:rows, ROW] = np.arange(rows)
     boxes = np.empty((min(pool, most), 2, columns), dtype=np.int32)
     pieces = np.empty((pool, 3), dtype=np.int64)
-    spread = promise.reference.size
     classes, found = run(
         rows, cells, facts, np.empty_like(cells), np.empty_like(facts), axes, int(promise.k),
-        promise if promise.kind.size else None, relaxed, boxes, pieces,
+        *packed(promise), relaxed, boxes, pieces,
         np.empty((2, max(pool, axes.position.size) + 1), dtype=np.int64),
-        np.empty((2, spread), dtype=np.int64),
-        np.empty(2 * max(promise.tree_parent.size, spread) + columns + 2),
+        np.empty((2, promise.reference.size), dtype=np.int64), np.empty(columns),
     )  # fmt: skip
     return Parts(
         low=boxes[:classes, 0].copy(),
@@ -181,13 +179,12 @@ def goes_left(code, cut, share, records):
 
 
 @inner
-def sides_hold(cells, facts, promise, columns, j, cut, share, begin, end, left, hist, scratch):
+def sides_hold(cells, facts, rules, rare, columns, j, cut, share, begin, end, left, hist):
     """Say whether the sensitive values on both sides of a cut keep the promise.
 
     hist: int64[2, values]; its first row holds the histogram of the whole part, its second
     is filled with that of one side.
     """
-    start = promise.start
     weight = np.int64(0)
     for v in range(hist.shape[1]):
         hist[1, v] = 0
@@ -197,10 +194,10 @@ def sides_hold(cells, facts, promise, columns, j, cut, share, begin, end, left, 
         if cells[i, j] == cut:
             share -= moved
         if moved > 0:
-            for s in range(start.size - 1):
-                hist[1, start[s] + cells[i, columns + s]] += moved
+            for s in range(columns, cells.shape[1]):
+                hist[1, cells[i, s]] += moved
     for side in range(2):
-        if not judge(promise, left if side == 0 else weight - left, hist[1], scratch):
+        if not judge(rules, rare, left if side == 0 else weight - left, hist, 1):
             return False
         for v in range(hist.shape[1]):
             hist[1, v] = hist[0, v] - hist[1, v]
@@ -208,14 +205,13 @@ def sides_hold(cells, facts, promise, columns, j, cut, share, begin, end, left, 
 
 
 @inner
-def whole_spread(cells, facts, promise, columns, begin, end, hist):
+def whole_spread(cells, facts, columns, begin, end, hist):
     """Fill the first row of `hist` with the sensitive values of a part."""
-    start = promise.start
     for v in range(hist.shape[1]):
         hist[0, v] = 0
     for i in range(begin, end):
-        for s in range(start.size - 1):
-            hist[0, start[s] + cells[i, columns + s]] += facts[i, RECORDS]
+        for s in range(columns, cells.shape[1]):
+            hist[0, cells[i, s]] += facts[i, RECORDS]
 
 
 @inner
@@ -273,9 +269,7 @@ def measure(cells, facts, axes, begin, end, box, widths):
 
 
 @inner
-def find_cut(
-    cells, facts, k, spread, relaxed, begin, end, weight, box, widths, keys, hist, scratch
-):
+def find_cut(cells, facts, k, rules, rare, relaxed, begin, end, weight, box, widths, keys, hist):
     """Return (column, cut, share) of the first allowed cut, the widest column first; -1: none.
 
     Relaxed: records at the median are shared out so that both sides are equal.
@@ -306,9 +300,9 @@ def find_cut(
             if left < k or weight - left < k:
                 continue
             is_allowed = True
-            if spread is not None:
+            if rules is not None:
                 is_allowed = sides_hold(
-                    cells, facts, spread, columns, best, cut, share, begin, end, left, hist, scratch
+                    cells, facts, rules, rare, columns, best, cut, share, begin, end, left, hist
                 )
             if is_allowed:
                 return best, cut, share
@@ -317,17 +311,16 @@ def find_cut(
 
 @outer
 def run(
-    rows, cells, facts, other_cells, other_facts, axes, k, spread, relaxed,
-    boxes, pieces, stack, hist, scratch,
+    rows, cells, facts, other_cells, other_facts, axes, k, rules, rare, relaxed,
+    boxes, pieces, stack, hist, widths,
 ):  # fmt: skip
     """Cut until nothing more may be cut; return the number of classes and of pieces.
 
-    spread: the promise, where it is more than k; otherwise None, and then nothing that
+    rules, rare: the promise, where it is more than k; otherwise None, and then nothing that
     judges a spread is compiled: half the time of a first run.
     stack: int64[2, …]: where each waiting part begins; keys for finding a median.
     """
     columns = boxes.shape[2]
-    widths = scratch[scratch.size - columns :]
     begins, keys = stack[0], stack[1]
     begins[0] = 0
     depth = np.int64(1)
@@ -340,11 +333,10 @@ def run(
         weight = measure(cells, facts, axes, begin, end, box, widths)
         j = np.int64(-1)
         if weight >= 2 * k:
-            if spread is not None:
-                whole_spread(cells, facts, spread, columns, begin, end, hist)
+            if rules is not None:
+                whole_spread(cells, facts, columns, begin, end, hist)
             j, cut, share = find_cut(
-                cells, facts, k, spread, relaxed, begin, end, weight, box, widths, keys,
-                hist, scratch,
+                cells, facts, k, rules, rare, relaxed, begin, end, weight, box, widths, keys, hist
             )  # fmt: skip
             if j >= 0:
                 begins[depth], end = divide(
