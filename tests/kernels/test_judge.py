@@ -24,6 +24,7 @@ from shoal.kernels.judge import judge, packed
 from shoal.methods.arrays import promise_of
 from shoal.methods.domain import line_domain, tree_domain
 from shoal.methods.frequency import FrequencyTable, from_codes
+from shoal.methods.verdicts import breaking
 
 TREE = Hierarchy.from_tree("s", {"*": {"x": {"a": None, "y": ["b", "c"]}, "d": None}})
 DOMAIN = tree_domain("s", Kind.CATEGORICAL, ["a", "b", "c", "d", "y"], TREE, missing=True, weight=1)
@@ -79,7 +80,7 @@ MODELS: list[PrivacyModel] = [
     rest=st.lists(st.integers(0, 9), min_size=VALUES, max_size=VALUES),
     scale=st.sampled_from([1, 1, 1_000_000]),
 )
-def test_the_kernel_and_the_core_give_the_same_verdict(
+def test_the_kernel_the_arrays_and_the_core_give_the_same_verdict(
     part: list[int], rest: list[int], scale: int
 ) -> None:
     part = [n * scale for n in part]
@@ -97,6 +98,8 @@ def test_the_kernel_and_the_core_give_the_same_verdict(
         promise = promise_of([model], table)
         ours = ask(promise, sum(part), part)
         assert ours == model.holds(summary), model
+        sizes = np.array([sum(part)], dtype=np.int64)
+        assert ours != breaking(promise, sizes, np.array([part], dtype=np.int64))[0], model
 
 
 def test_counts_of_three_million_records_do_not_overflow() -> None:

@@ -23,11 +23,6 @@ from shoal.kernels.clustering_space import (
 )
 
 
-def alike_order(codes: NDArray[np.int32], space: Space, *, leaf: int = 8) -> NDArray[np.int64]:
-    """Return an order of the rows in which neighbours are alike; ties keep the rows' order."""
-    return alike_tree(codes, space, widths=(leaf,))[0]
-
-
 def alike_tree(
     codes: NDArray[np.int32], space: Space, *, widths: Sequence[int], by_pairs: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -9,16 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.privacy import PrivacyModel
-from shoal.kernels import clustering_repair
-from shoal.kernels.clustering_order import alike_order
 from shoal.kernels.clustering_space import Space
 from shoal.methods.arrays import promise_of
 from shoal.methods.clustering.clusters import Clusters, boxes_of, least_records
+from shoal.methods.clustering.mend import Board, mend
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import SUPPRESSED, Recoding, recoding_of
-
-WINDOW = 512
-"""How many clusters to each side are looked at for a merger."""
 
 
 def recode(
@@ -71,15 +67,11 @@ def _mended(
     if not promise.kind.size and sizes.min() >= least_records(models):
         return np.arange(len(sizes))
     histograms = _histograms(table, clusters, len(sizes))
-    middle = ((low.astype(np.int64) + high) // 2).astype(np.int32)
-    order = alike_order(middle, space, leaf=2)
-    home = clustering_repair.mend(
-        low[order], high[order], sizes[order], histograms[order],
-        space=space, promise=promise, budget=max(budget, 0), window=WINDOW,
+    board = Board(
+        low.astype(np.int64), high.astype(np.int64), sizes, histograms, space,
+        home=np.arange(len(sizes)),
     )  # fmt: skip
-    settled = np.empty(len(sizes), dtype=np.int64)
-    settled[order] = np.where(home >= 0, order[home], -1)
-    return settled
+    return mend(board, promise=promise, budget=max(budget, 0))
 
 
 def _histograms(table: FrequencyTable, clusters: Clusters, number: int) -> NDArray[np.int64]:
