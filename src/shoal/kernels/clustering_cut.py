@@ -31,8 +31,12 @@ SAMPLE = 500
 """Large parts are cut where this many rows of them, evenly spread, say so (at least 10 k).
 On Adult, sizes from 250 to 512 and all rows differ by 1 to 2 % in NCP, in no order."""
 
+LARGE = 64
+"""Parts of more samples than this are not sorted by the column that is cut."""
+
 RECORDS, ROW = 0, 1  # the facts of a row
 LOSS, AXIS, FIRST, LAST = range(4)  # a cut: rows FIRST … LAST - 1, sorted by AXIS, leave
+LOW, HIGH, STOP = range(4, 7)  # the same as codes, see `aim`
 
 
 class Cuts(NamedTuple):
@@ -77,7 +81,7 @@ def cut(
     sample = rows if promise.kind.size else sample or max(SAMPLE, 10 * int(promise.k))
     run(
         cells, facts, np.empty_like(cells), np.empty_like(facts), label, losses,
-        np.array([promise.k, sample, 0, 0, 0, 0], dtype=np.int64),
+        np.array([promise.k, sample, *[0] * 7], dtype=np.int64),
         *packed(promise),
         np.empty((4, rows + 2 * GROUPS + 258), dtype=np.int64),
         np.empty((2 * GROUPS + 3, 2, columns), dtype=np.int32),
@@ -299,22 +303,43 @@ def weigh_subtrees(
 
 
 @lean
-def arrange(cells, facts, other_cells, other_facts, begin, rows, first, last, order):
-    """Put a part's rows into the order, those from first to last in front."""
+def aim(cells, begin, rows, order, found):
+    """Turn a cut of some sorted rows into one of codes, which holds for all rows.
+
+    What leaves are the codes above LOW up to HIGH; of HIGH, where the cut fell among rows of
+    that code, those in front of row STOP.
+    """
+    j = found[AXIS]
+    found[LOW] = cells[begin + order[found[FIRST] - 1], j] if found[FIRST] > 0 else np.int32(-1)
+    found[HIGH] = cells[begin + order[found[LAST] - 1], j]
+    found[STOP] = order[found[LAST]]
+    if cells[begin + found[STOP], j] != found[HIGH]:
+        found[STOP] = rows
+
+
+@lean
+def divide(cells, facts, other_cells, other_facts, begin, rows, step, order, found):
+    """Put the rows that leave in front of the others; return where they end."""
+    j, low, high, stop = found[AXIS], found[LOW], found[HIGH], found[STOP]
+    kept = np.int64(0)
     for i in range(rows):
-        to = i
-        if i < last:
-            to = i - first if i >= first else i + last - first
-        at = begin + order[i]
+        at = order[i] if step == 1 else np.int64(i)
+        code = cells[begin + at, j]
+        to = rows - 1 - i + kept  # from the end
+        if low < code < high or (code == high and at < stop):
+            to = kept
+            kept += 1
         for c in range(cells.shape[1]):
-            other_cells[to, c] = cells[at, c]
-        other_facts[to, RECORDS] = facts[at, RECORDS]
-        other_facts[to, ROW] = facts[at, ROW]
+            other_cells[to, c] = cells[begin + at, c]
+        other_facts[to, RECORDS] = facts[begin + at, RECORDS]
+        other_facts[to, ROW] = facts[begin + at, ROW]
     for i in range(rows):
+        at = i if i < kept else rows - 1 - i + kept
         for c in range(cells.shape[1]):
-            cells[begin + i, c] = other_cells[i, c]
-        facts[begin + i, RECORDS] = other_facts[i, RECORDS]
-        facts[begin + i, ROW] = other_facts[i, ROW]
+            cells[begin + i, c] = other_cells[at, c]
+        facts[begin + i, RECORDS] = other_facts[at, RECORDS]
+        facts[begin + i, ROW] = other_facts[at, ROW]
+    return begin + kept
 
 
 @lean
@@ -334,39 +359,13 @@ def measure(cells, facts, begin, rows, step, boxes):
     return whole
 
 
-@lean
-def spread_out(cells, facts, begin, step, taken, rows, work, boxes, found):
-    """Sort a part by the column that is cut; carry a sample's cut over to all its rows.
-
-    A cut between two codes stays between them; one among equal codes stays before its row.
-    """
-    j = found[AXIS]
-    order = work[0]
-    sort_rows(cells, j, begin, step, taken, boxes, work)
-    if step == 1:
-        return
-    first = cells[begin + order[found[FIRST] - 1], j] if found[FIRST] > 0 else np.int32(-1)
-    last = cells[begin + order[found[LAST] - 1], j]
-    row = order[found[LAST]]
-    is_change = cells[begin + row, j] != last
-    measure(cells, facts, begin, rows, np.int64(1), boxes)
-    sort_rows(cells, j, begin, np.int64(1), rows, boxes, work)
-    place = np.int64(0)
-    while cells[begin + order[place], j] <= first:
-        place += 1
-    found[FIRST] = place
-    while cells[begin + order[place], j] <= last if is_change else order[place] != row:
-        place += 1
-    found[LAST] = place
-
-
 @lean_outer
 def run(
     cells, facts, other_cells, other_facts, label, losses, numbers, rules, rare, work, boxes, hist,
 ):  # fmt: skip
     """Cut until nothing more may be cut; rows are permuted, labels number the classes.
 
-    numbers: k, rows of a sample; then four for the cut.
+    numbers: k, rows of a sample; then seven for the cut.
     rules, rare: the promise, where it is more than k; otherwise None, and nothing that judges a
     spread is compiled.
     """
@@ -382,10 +381,11 @@ def run(
         rows = ends[depth - 1] - begin
         step = max(rows // sample, np.int64(1))
         found[AXIS] = -1
-        while found[AXIS] < 0 and step > 0:
+        while step > 0:
             taken = rows // step
             whole = measure(cells, facts, begin, taken, step, boxes)
-            if whole >= 2 * k:
+            is_known = found[AXIS] >= 0
+            if whole >= 2 * k and not is_known:
                 if rules is not None:
                     for v in range(hist.shape[1]):
                         hist[0, v] = 0
@@ -406,7 +406,11 @@ def run(
                             boxes, hist, found, before, after,
                         )  # fmt: skip
             if found[AXIS] >= 0:
-                spread_out(cells, facts, begin, step, taken, rows, work, boxes, found)
+                sort_rows(cells, found[AXIS], begin, step, taken, boxes, work)
+                if not is_known:
+                    aim(cells, begin, rows, work[0], found)
+                if step == 1 or step > LARGE:
+                    break
             step = np.int64(1) if step > 1 else np.int64(0)
         if found[AXIS] < 0:
             for i in range(begin, begin + rows):
@@ -415,9 +419,8 @@ def run(
             begin += rows
             depth -= 1
             continue
-        arrange(
-            cells, facts, other_cells, other_facts, begin, rows, found[FIRST], found[LAST], work[0]
+        ends[depth] = divide(
+            cells, facts, other_cells, other_facts, begin, rows, step, work[0], found
         )
-        ends[depth] = begin + found[LAST] - found[FIRST]
         depth += 1
     return classes
