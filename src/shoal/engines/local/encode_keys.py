@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.model_runtime import Encoder
+from shoal.engines.local.encode_views import views_of
+from shoal.kernels.encode_texts import TextNumbers, Views
 
 _ROOM = 2**22  # keys that are numbered through a table instead of a sort
 _NEW = np.int32(-1)
@@ -19,7 +22,7 @@ _SWEPT = 300_000_000  # bytes that the sets of all stretches of a line may take
 
 @dataclass
 class Column:
-    """One quasi-identifier: from physical indices of texts to numbers of what covers them."""
+    """One quasi-identifier: from texts or their physical indices to numbers of what covers them."""
 
     place: int
     encoder: Encoder
@@ -29,13 +32,17 @@ class Column:
     sets: list[tuple[Any, ...]] = field(default_factory=list)  # the classes of each number
     # Polars forgets which text an index stands for once no column uses it.
     keepers: list[pl.Series] = field(default_factory=list)
+    texts: TextNumbers = field(default_factory=lambda: TextNumbers(salt=secrets.randbits(64)))
 
     def codes(self, series: pl.Series) -> NDArray[np.int32]:
         """Return, for each record, the number of the set of classes that cover its value."""
         is_float = series.dtype.is_float()
         if not isinstance(series.dtype, (pl.Categorical, pl.Enum)):
-            plain = series.fill_nan(None) if is_float else series
-            series = plain.cast(pl.String).cast(pl.Categorical)
+            plain = (series.fill_nan(None) if is_float else series).cast(pl.String)
+            stretches = views_of(plain)
+            if stretches is not None:
+                return self._codes_of_texts(plain, stretches, is_float=is_float)
+            series = plain.cast(pl.Categorical)
         physical = series.to_physical()
         nulls = physical.is_null().to_numpy() if physical.null_count() else None
         filled = physical if nulls is None else physical.fill_null(0)
@@ -53,6 +60,23 @@ class Column:
         codes = np.take(self.table, raw, mode="clip")  # in range, and not checked again
         if nulls is not None:
             codes[nulls] = self._number(None)
+        return codes
+
+    def _codes_of_texts(
+        self, series: pl.Series, stretches: Iterator[Views], *, is_float: bool
+    ) -> NDArray[np.int32]:
+        codes = np.empty(len(series), dtype=np.int32)
+        missing = self._number(None) if series.null_count() else -1
+        begin = 0
+        for views in stretches:
+
+            def learn(rows: NDArray[np.int64], begin: int = begin) -> list[int]:
+                new = series.gather(rows + begin).to_list()
+                return [self._number(float(text) if is_float else text) for text in new]
+
+            end = begin + len(views.views) // 2
+            self.texts.find(views, codes[begin:end], missing=missing, learn=learn)
+            begin = end
         return codes
 
     def _learn(self, present: pl.Series, fresh: NDArray[np.int64], *, is_float: bool) -> None:
