@@ -3,6 +3,12 @@
 The centroid of a cluster is the mean of a line and the lowest common ancestor of a tree,
 and the distance is multiplied by the cluster's size. Size times distance from a mean is
 |size · x - sum|, a whole number: nothing is rounded, and ties are ties.
+
+How far each value of a column is from each cluster stands in a table, one row a value. Only
+the cluster that took the last record has changed, so the distances of the next one from all
+clusters are a sum of rows; and where it begins like the last one, the sum over the columns
+that they share stands already. On Adult at k = 10 this takes a tenth of the time of looking
+up every cluster's box for every record.
 """
 
 from __future__ import annotations
@@ -15,22 +21,36 @@ from shoal.kernels.clustering_space import (
     BRANCHES,
     FULL,
     KIND,
-    LINE,
     MISSING,
     SIZE,
     START,
     TABLE,
     Space,
-    lean,
     lean_outer,
 )
+
+State = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+# More facts of a column: where the places of a line's values begin in `flat`, where its rows
+# begin in the table of distances, and how many they are.
+PLACES, FIRST, ROWS = range(6, 9)
+
+_ROOM = 1 << 23
+"""Entries of the table; columns that do not fit have one row, made anew for every value."""
+
+_RATIO = 4
+"""Clusters for each value of a column, at least; else it has one row too."""
+
+_SHUT = 1 << 62
+"""How far a cluster is that takes no more records."""
+
+_BLOCK = 64
 
 
 def attach(
     codes: NDArray[np.int32],
-    places: NDArray[np.int64],
     weights: NDArray[np.int64],
-    clusters: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    clusters: State,
     *,
     space: Space,
     fill: int = 0,
@@ -40,111 +60,152 @@ def attach(
 
     Args:
         codes: int32[rows, columns], in the order in which they are attached.
-        places: int64[rows, columns], scaled positions on the lines (0 for trees).
         weights: records of each row; they go to one cluster together.
         clusters: size[c], sum of places[c, columns], low[c, columns], high[c, columns];
             they are changed.
         space: the losses.
-        sized: whether the distance is multiplied by the cluster's size, as the paper has it.
         fill: while a cluster has fewer records than this, only such clusters are chosen.
+        sized: whether the distance is multiplied by the cluster's size, as the paper has it.
     """
     sizes, sums, low, high = clusters
-    if codes.dtype != np.int32 or codes.shape != places.shape or low.shape != sums.shape:
-        raise KernelInputError(problem="codes, places and clusters do not fit each other")
+    if codes.dtype != np.int32 or codes.shape[1:] != low.shape[1:] or low.shape != sums.shape:
+        raise KernelInputError(problem="codes and clusters do not fit each other")
     if len(sizes) == 0:
         raise KernelInputError(problem="there is no cluster")
+    codes = np.ascontiguousarray(codes)
     chosen = np.empty(len(codes), dtype=np.int64)
-    # Columns that tell clusters apart come first: most distances are then given up early.
-    turn = np.argsort(-_spread(codes, places, space), kind="stable")
-    parts = [np.ascontiguousarray(part[:, turn]) for part in (sums, low, high)]
-    run(
-        np.ascontiguousarray(codes[:, turn]), np.ascontiguousarray(places[:, turn]), weights,
-        sizes, *parts, space.column[turn], space.flat, space.log, fill, sized, chosen,
-    )  # fmt: skip
-    for part, changed in zip((sums, low, high), parts, strict=True):
-        part[:, turn] = changed
+    state = np.column_stack((sizes, sums, low, high))
+    done = 0
+    while done < len(codes):
+        # Full clusters are left out of the table, anew whenever half of those in it are full.
+        here = np.flatnonzero(state[:, 0] < fill)
+        limit = fill if len(here) else 0
+        if not len(here):
+            here = np.arange(len(state))
+        column, table = _table(space, len(here))
+        part = state[here]
+        end = done + run(
+            codes[done:], weights[done:], part, column, space.flat, space.log, table, limit,
+            sized, chosen[done:],
+        )  # fmt: skip
+        chosen[done:end] = here[chosen[done:end]]
+        state[here] = part
+        done = end
+    sizes[:] = state[:, 0]
+    sums[:], low[:], high[:] = np.split(state[:, 1:], 3, axis=1)
     return chosen
 
 
-def _spread(
-    codes: NDArray[np.int32], places: NDArray[np.int64], space: Space
-) -> NDArray[np.float64]:
-    """Return, roughly, how far apart two rows are in each column."""
-    half = len(codes) // 2
-    other = np.roll(np.arange(len(codes)), half)
-    differ = (codes != codes[other]).mean(axis=0) * space.column[:, FULL]
-    apart = np.abs(places - places[other]).mean(axis=0)
-    return np.where(space.column[:, BRANCHES] == 1, differ / 2, apart)
+def _table(space: Space, clusters: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the facts of the columns, and an empty table of distances from the clusters.
 
-
-@lean
-def cost(column, flat, log, j, low, high):
-    """Return the loss of codes low … high of column j."""
-    kind = column[j, KIND]
-    start = column[j, START]
-    if kind == TABLE:
-        return np.int64(flat[start + low * column[j, SIZE] + high])
-    if kind == LINE:
-        if low == 0 and high > 0 and column[j, MISSING] == 1:
-            return column[j, FULL]
-        return np.int64(flat[start + high]) - flat[start + low]
-    if low == high:
-        return np.int64(flat[start + low])
-    level = log[high - low]
-    base = start + (level + 1) * column[j, SIZE]
-    return np.int64(max(flat[base + low], flat[base + high - (1 << level)]))
+    The rows of the columns come first, then those of sums: over no column, over the first
+    one, … over all. To keep a row for each of many values up to date would take longer than
+    to make one anew.
+    """
+    facts = space.column
+    rows = np.ones(len(facts), dtype=np.int64)
+    left = _ROOM // clusters
+    for j in np.argsort(facts[:, SIZE], kind="stable"):
+        if facts[j, SIZE] <= min(clusters // _RATIO, left):
+            rows[j] = facts[j, SIZE]
+            left -= rows[j]
+    # In a full table of losses the places are the losses of the runs from the first value on.
+    behind = (facts[:, KIND] == TABLE) & (facts[:, MISSING] == 1) & (facts[:, SIZE] > 1)
+    places = facts[:, START] + np.where(behind, facts[:, SIZE], 0)
+    column = np.column_stack((facts, places, np.cumsum(rows) - rows, rows))
+    return column, np.zeros((int(rows.sum()) + len(facts) + 1, clusters), dtype=np.int64)
 
 
 @lean_outer
-def run(codes, places, weights, sizes, sums, low, high, column, flat, log, fill, sized, chosen):
-    """Attach row after row, ties to the first cluster.
+def run(codes, weights, state, column, flat, log, table, limit, sized, chosen):
+    """Attach row after row, ties to the first cluster; return how many were attached.
 
-    The distance is written out in the loop: handing a dozen arrays to a helper for each
-    cluster takes longer than the look-ups.
+    state: of each cluster the size, and of each column the sums, the lows, the highs. With a
+    limit, clusters that reach it are shut, and the run stops when half of them are.
+    One function and few arrays: a helper that writes the distances took a fifth longer to
+    compile.
     """
-    columns = codes.shape[1]
-    small = np.int64(0)
-    for b in range(sizes.size):
-        if sizes[b] < fill:
-            small += 1
-    last = np.int64(-1)
+    columns, clusters = codes.shape[1], state.shape[0]
+    total = table.shape[0] - 1
+    left = clusters
+    best = np.int64(0)
     for i in range(codes.shape[0]):
-        best = np.int64(-1)
+        shared = i > 0
+        for j in range(columns):
+            code = np.int64(codes[i, j])
+            same = i > 0 and codes[i - 1, j] == code
+            shared = shared and same
+            begin = np.int64(0)
+            end = column[j, SIZE]
+            first = column[j, FIRST]
+            anew = i == 0
+            if column[j, ROWS] == 1:
+                begin = code
+                end = code + 1
+                anew = not same
+            b = best
+            last = best + 1
+            if anew:
+                b = np.int64(0)
+                last = clusters
+            start = column[j, START]
+            for value in range(begin, end):
+                for c in range(b, last):
+                    size = state[c, 0]
+                    times = size if sized else np.int64(1)
+                    low = state[c, 1 + columns + j]
+                    high = state[c, 1 + 2 * columns + j]
+                    if column[j, BRANCHES] == 1:
+                        low = min(low, value)
+                        high = max(high, value)
+                        if column[j, KIND] == TABLE:
+                            loss = flat[start + low * column[j, SIZE] + high]
+                        elif low == high:
+                            loss = flat[start + low]
+                        else:
+                            level = log[high - low]
+                            base = start + (level + 1) * column[j, SIZE]
+                            loss = max(flat[base + low], flat[base + high - (1 << level)])
+                        away = times * loss
+                    elif column[j, MISSING] == 1 and (value == 0 or low == 0):
+                        away = times * column[j, FULL]
+                        if value == 0 and high == 0:  # missing is far from all but missing
+                            away = np.int64(0)
+                    else:
+                        away = abs(size * flat[column[j, PLACES] + value] - state[c, 1 + j])
+                        if not sized:
+                            away //= size
+                    table[first + value - begin, c] = away
+            row = first + code - begin
+            so_far = total - columns + j
+            if shared:
+                table[so_far + 1, best] = table[so_far, best] + table[row, best]
+            else:
+                for c in range(clusters):
+                    table[so_far + 1, c] = table[so_far, c] + table[row, c]
         least = np.iinfo(np.int64).max
-        only = small > 0
-        # Rows are sorted, so the last one's cluster is a good first guess. A later tie with
-        # a lower number must still win: hence the guess counts as one unit worse.
-        for turn in range(-1, sizes.size):
-            b = last if turn < 0 else np.int64(turn)
-            if b < 0 or (only and sizes[b] >= fill):
-                continue
-            size = sizes[b] if sized else np.int64(1)
-            total = np.int64(0)
-            for c in range(columns):
-                code = np.int64(codes[i, c])
-                if column[c, BRANCHES] == 1:
-                    first = min(low[b, c], code)
-                    total += size * cost(column, flat, log, c, first, max(high[b, c], code))
-                elif column[c, MISSING] == 1 and (code == 0 or low[b, c] == 0):
-                    if code != 0 or high[b, c] != 0:  # missing is far from all but missing
-                        total += size * column[c, FULL]
-                else:
-                    away = abs(sizes[b] * places[i, c] - sums[b, c])
-                    total += away if sized else away // sizes[b]
-                if total >= least:
-                    break
-            if total < least:
-                least = total
-                best = b
-                if turn < 0:
-                    least += 1
+        for begin in range(0, clusters, _BLOCK):
+            nearest = least
+            for c in range(begin, min(begin + _BLOCK, clusters)):
+                nearest = min(nearest, table[total, c])
+            if nearest < least:
+                least = nearest
+                best = np.int64(begin)
+        while table[total, best] != least:
+            best += 1
         chosen[i] = best
-        last = best
-        if sizes[best] < fill <= sizes[best] + weights[i]:
-            small -= 1
-        sizes[best] += weights[i]
-        for c in range(columns):
-            code = np.int64(codes[i, c])
-            sums[best, c] += weights[i] * places[i, c]
-            low[best, c] = min(low[best, c], code)
-            high[best, c] = max(high[best, c], code)
+        if state[best, 0] < limit <= state[best, 0] + weights[i]:
+            table[total - columns, best] = _SHUT
+            left -= 1
+        state[best, 0] += weights[i]
+        for j in range(columns):
+            code = np.int64(codes[i, j])
+            if column[j, BRANCHES] == 0:
+                state[best, 1 + j] += weights[i] * flat[column[j, PLACES] + code]
+            at = 1 + columns + j
+            state[best, at] = min(state[best, at], code)
+            state[best, at + columns] = max(state[best, at + columns], code)
+        if limit > 0 and 2 * left <= clusters:
+            return i + 1
+    return codes.shape[0]

@@ -1,3 +1,5 @@
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,14 +9,15 @@ from tests.naive import clustering as naive
 
 from shoal.core.errors import MethodError
 from shoal.core.privacy import KAnonymity, LDiversity
+from shoal.kernels import clustering_oka as kernel
 from shoal.methods.clustering.oka import _adjust, _cluster, oka, places_of
 from shoal.methods.clustering.space import space_of
 
 
 @settings(max_examples=60, deadline=None)
 @given(table=tables(missing=True), k=st.integers(1, 6), seed=st.integers(0, 9),
-       short=st.sampled_from([0, 256]))  # fmt: skip
-def test_both_stages_are_the_papers_stages(table, k, seed, short):
+       short=st.sampled_from([0, 256]), ratio=st.sampled_from([1, 4, 1000]))  # fmt: skip
+def test_both_stages_are_the_papers_stages(table, k, seed, short, ratio):
     data, rows = records(table)
     expected = naive.oka(data, rows, k, domains=table.domains, seed=seed)
     space = space_of(table.domains, short=short)
@@ -22,8 +25,9 @@ def test_both_stages_are_the_papers_stages(table, k, seed, short):
     codes, places = table.codes[row], places_of(table, space)[row]
     chance = np.random.default_rng(seed)
     seeds = np.sort(chance.choice(len(row), max(len(row) // k, 1), replace=False))
-    label, _ = _cluster(codes, places, table.tuple_ids[row], seeds, space, True)
-    label = _adjust(codes, places, label, space, k=k, chance=chance, sized=True)
+    with mock.patch.object(kernel, "_RATIO", ratio):
+        label, _ = _cluster(codes, places, table.tuple_ids[row], seeds, space, True)
+        label = _adjust(codes, places, label, space, k=k, chance=chance, sized=True)
     found = [np.flatnonzero(label == c) for c in np.unique(label)]
     assert groups_of(found, rows) == groups_of(expected, rows)
 

@@ -9,15 +9,13 @@ from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
 from shoal.core.privacy import PrivacyModel
-from shoal.kernels.clustering_oka import attach
+from shoal.kernels.clustering_oka import State, attach
 from shoal.kernels.clustering_space import BRANCHES, FULL, KIND, MISSING, SIZE, START, TABLE, Space
 from shoal.methods.clustering.clusters import Clusters, boxes_of, least_records
 from shoal.methods.clustering.repair import recode
 from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding
-
-State = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
 def oka(
@@ -55,21 +53,17 @@ def oka(
     space = space_of(table.domains)
     chance = np.random.default_rng(seed)
     row = np.repeat(np.arange(table.rows), table.counts)
-    places = places_of(table, space)
-    number = max(len(row) // k, 1)
-    seeds = np.sort(chance.choice(len(row), number, replace=False))
-    for _ in range(iterations):
-        label, state = _cluster(
-            table.codes[row], places[row], table.tuple_ids[row], seeds, space, size_factor
-        )
-        seeds = _nearest_to_centroid(table.codes[row], places[row], label, state, space)
-    before = label.copy()
-    label = _adjust(
-        table.codes[row], places[row], label, space, k=k, chance=chance, sized=size_factor
-    )
+    codes, places = table.codes[row], places_of(table, space)[row]
+    seeds = np.sort(chance.choice(len(row), max(len(row) // k, 1), replace=False))
+    ids = table.tuple_ids[row]
+    before, state = _cluster(codes, places, ids, seeds, space, size_factor)
+    for _ in range(iterations - 1):
+        seeds = _nearest_to_centroid(codes, places, before, state, space)
+        before, state = _cluster(codes, places, ids, seeds, space, size_factor)
+    label = _adjust(codes, places, before, space, k=k, chance=chance, sized=size_factor)
     budget = int(suppression_limit * table.records)
     if budget:
-        label = _suppress_small(table.codes[row], before, label, space, k=k, budget=budget)
+        label = _suppress_small(codes, before, label, space, k=k, budget=budget)
     clusters = Clusters(row, label, np.ones(len(row), dtype=np.int64))
     return recode(table, models, clusters, space=space, suppression_limit=suppression_limit)
 
@@ -141,7 +135,7 @@ def _cluster(
     fresh = np.concatenate(([True], row[others][1:] != row[others][:-1]))
     heads = others[fresh]
     copies = np.diff(np.append(np.flatnonzero(fresh), len(others)))
-    chosen = attach(codes[heads], places[heads], copies, state, space=space, sized=sized)
+    chosen = attach(codes[heads], copies, state, space=space, sized=sized)
     label[others] = np.repeat(chosen, copies)
     return label, state
 
@@ -209,9 +203,7 @@ def _adjust(
     state = _state(codes[stay], places[stay], label[stay], number)
     if len(free):
         ones = np.ones(len(free), dtype=np.int64)
-        label[free] = attach(
-            codes[free], places[free], ones, state, space=space, fill=k, sized=sized
-        )
+        label[free] = attach(codes[free], ones, state, space=space, fill=k, sized=sized)
     return label
 
 
