@@ -99,7 +99,9 @@ def sort_rows(cells, j, begin, step, rows, boxes, work):
     reach = boxes[1, 1, j] - low
     shift = 0
     while shift == 0 or reach >> shift > 0:
-        digits = min((reach >> shift) + 1, 256)
+        digits = (reach >> shift) + 1
+        if digits > 256:
+            digits = np.int64(256)
         for digit in range(tally, tally + digits + 1):
             other[digit] = 0
         for i in range(rows):
@@ -148,10 +150,12 @@ def widen(cells, losses, at, active, loss, boxes):
         low = boxes[0, 0, c]
         high = boxes[0, 1, c]
         x += 1
-        if low <= code <= high:
+        if code < low:
+            low = code
+        elif code > high:
+            high = code
+        else:
             continue
-        low = min(low, code)
-        high = max(high, code)
         fresh = cost(losses, c, low, high)
         loss += fresh - boxes[2, 0, c]
         boxes[2, 0, c] = fresh
@@ -244,8 +248,12 @@ def group_loss(cells, losses, begin, first, last, right, left, inside, outside, 
     columns = boxes.shape[2]
     loss = np.int64(0)
     for c in range(columns):
-        low = min(boxes[left, 0, c], boxes[right, 0, c])
-        high = max(boxes[left, 1, c], boxes[right, 1, c])
+        low = boxes[left, 0, c]
+        high = boxes[left, 1, c]
+        if boxes[right, 0, c] < low:
+            low = boxes[right, 0, c]
+        if boxes[right, 1, c] > high:
+            high = boxes[right, 1, c]
         loss += cost(losses, c, low, high) * outside
     for c in range(columns):
         if 0 <= limit <= loss:
@@ -254,8 +262,10 @@ def group_loss(cells, losses, begin, first, last, right, left, inside, outside, 
         high = low
         for i in range(first + 1, last):
             code = cells[begin + work[0, i], c]
-            low = min(low, code)
-            high = max(high, code)
+            if code < low:
+                low = code
+            elif code > high:
+                high = code
         loss += cost(losses, c, low, high) * inside
     return loss if limit < 0 or loss < limit else np.int64(-1)
 
@@ -354,8 +364,10 @@ def measure(cells, facts, begin, rows, step, boxes):
         whole += facts[at, RECORDS]
         for c in range(boxes.shape[2]):
             code = cells[at, c]
-            boxes[1, 0, c] = min(boxes[1, 0, c], code)
-            boxes[1, 1, c] = max(boxes[1, 1, c], code)
+            if code < boxes[1, 0, c]:
+                boxes[1, 0, c] = code
+            elif code > boxes[1, 1, c]:
+                boxes[1, 1, c] = code
     return whole
 
 
@@ -379,7 +391,7 @@ def run(
     classes = np.int64(0)
     while depth > 0:
         rows = ends[depth - 1] - begin
-        step = max(rows // sample, np.int64(1))
+        step = rows // sample if rows > sample else np.int64(1)
         found[AXIS] = -1
         while step > 0:
             taken = rows // step

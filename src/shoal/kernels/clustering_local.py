@@ -91,18 +91,37 @@ def improve(
     links = np.empty((len(label), 4), dtype=np.int64)
     links[:, RECORDS] = counts
     links[:, LABEL] = label
+    numbers = _linked(links, clusters)
+    hist = np.zeros((clusters, promise.reference.size), dtype=np.int64)
+    np.add.at(hist, (label[:, None], secret), counts[:, None])
+    near = min(window, max(2, 128 // max(int(promise.k), 1)))
     fallen = run(
         np.ascontiguousarray(codes), links, losses,
         np.empty((clusters, 5 * codes.shape[1]), dtype=np.int32),
-        np.zeros((clusters, 3), dtype=np.int64),
+        numbers,
         np.empty((4, len(label) + clusters + BEST), dtype=np.int64),
         np.stack((turns, slack), axis=1),
-        np.array([promise.k, window], dtype=np.int64),
+        np.array([promise.k, window, near], dtype=np.int64),
         *packed(promise),
-        secret, np.zeros((clusters, promise.reference.size), dtype=np.int64),
+        secret, hist,
     )  # fmt: skip
     label[:] = links[:, LABEL]
     return int(fallen)
+
+
+def _linked(links: NDArray[np.int64], clusters: int) -> NDArray[np.int64]:
+    """Link the pieces of each cluster, the last one first; return the clusters' numbers."""
+    order = np.argsort(links[:, LABEL], kind="stable")
+    is_same = links[order[1:], LABEL] == links[order[:-1], LABEL]
+    links[:, NEXT] = -1
+    links[:, BEFORE] = -1
+    links[order[1:][is_same], NEXT] = order[:-1][is_same]
+    links[order[:-1][is_same], BEFORE] = order[1:][is_same]
+    numbers = np.zeros((clusters, 3), dtype=np.int64)
+    numbers[:, HEAD] = -1
+    last = order[np.append(~is_same, True)]
+    numbers[links[last, LABEL], HEAD] = last
+    return numbers
 
 
 @lean
@@ -120,12 +139,16 @@ def renew(codes, pieces, losses, state, numbers, a):
         while piece >= 0:
             size += pieces[piece, RECORDS]
             code = codes[piece, c]
-            if code < low2:
-                low2 = max(code, low)
-                low = min(code, low)
-            if code > high2:
-                high2 = min(code, high)
-                high = max(code, high)
+            if code < low:
+                low2 = low
+                low = code
+            elif code < low2:
+                low2 = code
+            if code > high:
+                high2 = high
+                high = code
+            elif code > high2:
+                high2 = code
             piece = pieces[piece, NEXT]
         state[a, 5 * c + LOW] = low
         state[a, 5 * c + LOW2] = low2
@@ -174,29 +197,37 @@ def box_loss(codes, losses, state, a, joins, leaves, limit):
 
 
 @lean
-def hand_over(codes, pieces, losses, state, numbers, secret, hist, piece, to):
-    """Take a piece out of its cluster and put it into another one."""
-    a = pieces[piece, LABEL]
-    after = pieces[piece, NEXT]
-    before = pieces[piece, BEFORE]
-    if before < 0:
-        numbers[a, HEAD] = after
-    else:
-        pieces[before, NEXT] = after
-    if after >= 0:
-        pieces[after, BEFORE] = before
-    first = numbers[to, HEAD]
-    pieces[piece, NEXT] = first
-    pieces[piece, BEFORE] = -1
-    if first >= 0:
-        pieces[first, BEFORE] = piece
-    numbers[to, HEAD] = piece
-    pieces[piece, LABEL] = to
-    for s in range(secret.shape[1]):
-        hist[a, secret[piece, s]] -= pieces[piece, RECORDS]
-        hist[to, secret[piece, s]] += pieces[piece, RECORDS]
-    for end in range(2):  # one call in a loop: two would be compiled twice
-        renew(codes, pieces, losses, state, numbers, a if end == 0 else to)
+def shift(codes, pieces, losses, state, numbers, rules, secret, hist, room, first, last):
+    """Carry out the moves first … last - 1: room[2] lists the pieces, room[3] where they go.
+
+    room[3] then says where they came from: to do the same again takes them back.
+    """
+    for i in range(first, last):
+        piece = room[2, i]
+        to = room[3, i]
+        a = pieces[piece, LABEL]
+        room[3, i] = a
+        after = pieces[piece, NEXT]
+        before = pieces[piece, BEFORE]
+        if before < 0:
+            numbers[a, HEAD] = after
+        else:
+            pieces[before, NEXT] = after
+        if after >= 0:
+            pieces[after, BEFORE] = before
+        head = numbers[to, HEAD]
+        pieces[piece, NEXT] = head
+        pieces[piece, BEFORE] = -1
+        if head >= 0:
+            pieces[head, BEFORE] = piece
+        numbers[to, HEAD] = piece
+        pieces[piece, LABEL] = to
+        if rules is not None:
+            for s in range(secret.shape[1]):
+                hist[a, secret[piece, s]] -= pieces[piece, RECORDS]
+                hist[to, secret[piece, s]] += pieces[piece, RECORDS]
+        for end in range(2):  # one call in a loop: two would be compiled twice
+            renew(codes, pieces, losses, state, numbers, a if end == 0 else to)
 
 
 @lean
@@ -207,10 +238,10 @@ def nearest(codes, pieces, losses, state, numbers, piece, window, room):
     count = pieces[piece, RECORDS]
     columns = codes.shape[1]
     limit = np.int64(1) << 60
-    for b in range(max(a - window, 0), min(a + window + 1, len(numbers))):
-        size = numbers[b, SIZE]
-        if b == a or size == 0:
+    for b in range(a - window, a + window + 1):
+        if b == a or b < 0 or b >= len(numbers) or numbers[b, SIZE] == 0:
             continue
+        size = numbers[b, SIZE]
         growth = count * numbers[b, LOSS]
         for c in range(columns):
             if growth >= limit:
@@ -218,13 +249,18 @@ def nearest(codes, pieces, losses, state, numbers, piece, window, room):
             low = state[b, 5 * c + LOW]
             high = state[b, 5 * c + HIGH]
             code = codes[piece, c]
-            if code < low or code > high:
-                part = cost(losses, c, min(low, code), max(high, code))
-                growth += (size + count) * (part - state[b, 5 * c + PART])
+            if code < low:
+                low = code
+            elif code > high:
+                high = code
+            else:
+                continue
+            growth += (size + count) * (cost(losses, c, low, high) - state[b, 5 * c + PART])
         if growth >= limit:
             continue
-        at = min(found, BEST - 1)
-        found = min(found + 1, BEST)
+        if found < BEST:
+            found += 1
+        at = found - 1
         while at > 0 and room[0, at - 1] > growth:
             room[0, at] = room[0, at - 1]
             room[1, at] = room[1, at - 1]
@@ -244,13 +280,6 @@ def all_hold(rules, rare, numbers, hist, clusters, found):
         if numbers[a, SIZE] > 0 and not judge(rules, rare, numbers[a, SIZE], hist, a):
             return False
     return True
-
-
-@lean
-def take_back(codes, pieces, losses, state, numbers, secret, hist, room, done):
-    """Undo changes: room[2] lists the pieces that were moved, room[3] where they were."""
-    for i in range(done - 1, -1, -1):
-        hand_over(codes, pieces, losses, state, numbers, secret, hist, room[2, i], room[3, i])
 
 
 @lean
@@ -275,11 +304,13 @@ def dissolve(codes, pieces, losses, state, numbers, room, a, window, rules, rare
             if is_kept:
                 change += room[0, 0]
             if is_kept and look == 1:
-                room[2, done] = piece
-                room[3, done] = a
-                done += 1
                 to = room[1, 0]
-                hand_over(codes, pieces, losses, state, numbers, secret, hist, piece, to)
+                room[2, done] = piece
+                room[3, done] = to
+                done += 1
+                shift(
+                    codes, pieces, losses, state, numbers, rules, secret, hist, room, done - 1, done
+                )
                 if rules is not None:
                     is_kept = judge(rules, rare, numbers[to, SIZE], hist, to)
             piece = after
@@ -287,7 +318,7 @@ def dissolve(codes, pieces, losses, state, numbers, room, a, window, rules, rare
             is_kept = False
     if is_kept:
         return change
-    take_back(codes, pieces, losses, state, numbers, secret, hist, room, done)
+    shift(codes, pieces, losses, state, numbers, rules, secret, hist, room, np.int64(0), done)
     return np.int64(0)
 
 
@@ -302,24 +333,23 @@ def emerge(
     before, if it is not below 0.
     """
     change = np.int64(0)
-    done = 0
+    done = np.int64(0)
     piece = first
-    begin = max(pieces[first, LABEL] - near, 0)
-    end = min(pieces[first, LABEL] + near + 1, len(numbers))
+    home = pieces[first, LABEL]
     while piece >= 0:
         a = pieces[piece, LABEL]
         change -= numbers[a, SIZE] * numbers[a, LOSS]
-        hand_over(codes, pieces, losses, state, numbers, secret, hist, piece, e)
-        change += numbers[a, SIZE] * numbers[a, LOSS]
         room[2, done] = piece
-        room[3, done] = a
+        room[3, done] = e
         done += 1
+        shift(codes, pieces, losses, state, numbers, rules, secret, hist, room, done - 1, done)
+        change += numbers[a, SIZE] * numbers[a, LOSS]
         piece = np.int64(-1)
         if numbers[e, SIZE] >= k:
             break
         least = np.int64(1) << 60
-        for b in range(begin, end):
-            if b == e or numbers[b, SIZE] <= k:
+        for b in range(home - near, home + near + 1):
+            if b == e or b < 0 or b >= len(numbers) or numbers[b, SIZE] <= k:
                 continue
             q = numbers[b, HEAD]
             while q >= 0:
@@ -337,15 +367,18 @@ def emerge(
         is_kept = all_hold(rules, rare, numbers, hist, room[3], done + 1)
     if is_kept:
         return change
-    take_back(codes, pieces, losses, state, numbers, secret, hist, room, done)
+    shift(codes, pieces, losses, state, numbers, rules, secret, hist, room, np.int64(0), done)
     return np.int64(0)
 
 
 @lean
-def choose(codes, pieces, losses, state, numbers, piece, k, room, found, secret, same, gain, least):
-    """Find the best move, swap or pull for a piece; return its kind, other piece and change.
+def choose(
+    codes, pieces, losses, state, numbers, piece, k, room, found, rules, secret, same, gain, least
+):
+    """Find the best move, swap or pull for a piece; return its kind (0: none) and the change.
 
-    room: the nearest clusters; room[2, 0] becomes the cluster that is dealt with.
+    room: the nearest clusters; becomes the moves as `shift` takes them, and in room[1] the
+    clusters that they touch.
     same: only swaps with a piece of the same sensitive values, which change no spread.
     """
     a = pieces[piece, LABEL]
@@ -376,8 +409,8 @@ def choose(codes, pieces, losses, state, numbers, piece, k, room, found, secret,
             b_size = numbers[b, SIZE] - pieces[q, RECORDS]
             fits = a_size >= k and b_size > 0
             b_size += count if is_swap else np.int64(0)
-            if same:
-                for s in range(secret.shape[1]):
+            if rules is not None:
+                for s in range(secret.shape[1] if same else 0):
                     fits = fits and secret[q, s] == secret[piece, s]
             if fits and b_size >= k:
                 most = least + before
@@ -392,26 +425,15 @@ def choose(codes, pieces, losses, state, numbers, piece, k, room, found, secret,
                         room[2, 0] = b
                         other = q
             q = pieces[q, NEXT]
-    return kind, other, least
-
-
-@lean
-def change(codes, pieces, losses, state, numbers, room, piece, kind, other, secret, hist):
-    """Carry out a change; leave in room[1] the clusters it touched; return their number."""
-    a = pieces[piece, LABEL]
     b = room[2, 0]
-    goal = room[1, 0] if kind == PULL else b
     room[2, 0] = piece
-    room[3, 0] = a
+    room[3, 0] = room[1, 0] if kind == PULL else b
     room[2, 1] = other
-    room[3, 1] = b
+    room[3, 1] = a
     room[1, 0] = a
     room[1, 1] = b
-    room[1, 2] = goal
-    for i in range(1 if kind == MOVE else 2):
-        to = goal if i == 0 else a
-        hand_over(codes, pieces, losses, state, numbers, secret, hist, room[2, i], to)
-    return 3 if kind == PULL else 2
+    room[1, 2] = room[3, 0]
+    return np.int64(kind), least
 
 
 @lean_outer
@@ -421,22 +443,9 @@ def run(codes, pieces, losses, state, numbers, room, turns, settings, rules, rar
     rules, rare: the promise, where it is more than k; otherwise None.
     """
     clusters = len(numbers)
-    k, window = settings[0], settings[1]
-    for a in range(clusters):
-        numbers[a, HEAD] = -1
-    for piece in range(len(pieces)):
-        a = pieces[piece, LABEL]
-        first = numbers[a, HEAD]
-        pieces[piece, NEXT] = first
-        pieces[piece, BEFORE] = -1
-        if first >= 0:
-            pieces[first, BEFORE] = piece
-        numbers[a, HEAD] = piece
-        for s in range(secret.shape[1]):
-            hist[a, secret[piece, s]] += pieces[piece, RECORDS]
+    k, window, near = settings[0], settings[1], settings[2]
     for a in range(clusters):
         renew(codes, pieces, losses, state, numbers, a)
-    near = min(window, max(np.int64(2), 128 // k))
     fallen = np.int64(0)
     e = np.int64(clusters - 1)  # an empty cluster
     for turn in range(len(turns)):
@@ -475,20 +484,26 @@ def run(codes, pieces, losses, state, numbers, room, turns, settings, rules, rar
             found = nearest(codes, pieces, losses, state, numbers, piece, window, room)
             if found == 0:
                 break
-            kind, other, least = choose(
-                codes, pieces, losses, state, numbers, piece, k, room, found, secret,
+            kind, least = choose(
+                codes, pieces, losses, state, numbers, piece, k, room, found, rules, secret,
                 attempt == 1, gain, turns[turn, 1],
             )  # fmt: skip
             if kind == 0:
                 break
-            touched = change(
-                codes, pieces, losses, state, numbers, room, piece, kind, other, secret, hist
-            )
-            if rules is not None:
-                if not all_hold(rules, rare, numbers, hist, room[1], touched):
-                    done = 1 if kind == MOVE else 2
-                    take_back(codes, pieces, losses, state, numbers, secret, hist, room, done)
-                    continue
-            fallen -= least
-            break
+            moves = np.int64(1) if kind == MOVE else np.int64(2)
+            is_kept = True
+            for again in range(2):
+                shift(
+                    codes, pieces, losses, state, numbers, rules, secret, hist, room,
+                    np.int64(0), moves,
+                )  # fmt: skip
+                if rules is not None:
+                    is_kept = again == 0 and all_hold(
+                        rules, rare, numbers, hist, room[1], 3 if kind == PULL else 2
+                    )
+                if is_kept or again == 1:
+                    break
+            if is_kept:
+                fallen -= least
+                break
     return fallen

@@ -60,4 +60,6 @@ def cost(losses, j, low, high):
         return np.int64(losses[start + low])
     level = losses[losses[at + LOG] + high - low]
     base = start + (level + 1) * losses[at + SIZE]
-    return np.int64(max(losses[base + low], losses[base + high - (1 << level)]))
+    left = np.int64(losses[base + low])
+    right = np.int64(losses[base + high - (1 << level)])
+    return left if left > right else right
