@@ -299,12 +299,3 @@ def test_the_prediction_contains_the_outcome_of_all_eight_techniques(case):
         assert outcome.is_in_range
         assert outcome.is_within_loss
         assert outcome.is_in_bounds
-
-
-@pytest.mark.slow
-def test_a_million_records_take_seconds():
-    if not benchmark.DATA.is_dir():
-        pytest.skip("no real data: set SHOAL_DATA to the folder that has them")
-    spent = {row["job"]: row["cpu s"] for row in benchmark.speed(repeats=1)}
-    assert spent["recommend"] < 5
-    assert spent["apply gcs, verified"] < 20
