@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.core.privacy import AlphaKAnonymity, KAnonymity, PrivacyModel
 from shoal.kernels.clustering_space import BRANCHES, FULL, KIND, MISSING, SIZE, START, TABLE, Space
+from shoal.methods.frequency import FrequencyTable
 
 MOST = 1 << 18
 """How many pairs of a record and a cluster are looked at together."""
@@ -42,6 +43,20 @@ def boxes_of(
         np.minimum.reduceat(sorted_codes, starts, axis=0),
         np.maximum.reduceat(sorted_codes, starts, axis=0),
     )
+
+
+def histograms_of(table: FrequencyTable, clusters: Clusters, number: int) -> NDArray[np.int64]:
+    """Return the sensitive values of each cluster: the columns' histograms behind each other."""
+    row, label, count = clusters
+    widths = [len(domain) for domain in table.sensitive_domains]
+    histograms = np.zeros((number, sum(widths)), dtype=np.int64)
+    start = 0
+    for column, width in enumerate(widths):
+        cell = label * width + table.sensitive[row, column]
+        part = np.bincount(cell, weights=count, minlength=number * width)
+        histograms[:, start : start + width] = part.reshape(number, width)
+        start += width
+    return histograms
 
 
 def place_leftovers(
@@ -162,7 +177,7 @@ def _choose(
 
 
 def costs(
-    space: Space, j: int, low: NDArray[np.int64], high: NDArray[np.int64]
+    space: Space, j: int, low: NDArray[np.integer], high: NDArray[np.integer]
 ) -> NDArray[np.int64]:
     """Return the losses of many runs of one column, in units."""
     facts = space.column[j]
@@ -174,7 +189,7 @@ def costs(
         width = part[high].astype(np.int64) - part[low]
         if facts[MISSING]:
             width = np.where((low == 0) & (high > 0), facts[FULL], width)
-        return width
+        return np.asarray(width)
     level = space.log[np.maximum(high - low, 1)]
     base = (level + 1) * size
     joined = np.maximum(part[base + low], part[np.maximum(base + high - (1 << level), 0)])

@@ -33,14 +33,14 @@ class Board:
     """The clusters as they are: boxes, records, sensitive values, and whose part each became.
 
     Attributes:
-        low, high: int64[clusters, columns], codes.
+        low, high: int32[columns, clusters], codes; a column is one piece of memory.
         sizes: records; 0 for a cluster that is no more.
         histograms: int64[clusters, values], of all sensitive columns behind each other.
         home: the cluster that each one became part of; -1: suppressed.
     """
 
-    low: NDArray[np.int64]
-    high: NDArray[np.int64]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
     sizes: NDArray[np.int64]
     histograms: NDArray[np.int64]
     space: Space
@@ -49,17 +49,17 @@ class Board:
     def losses(self, a: NDArray[np.int64], b: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """Return the loss of a cluster's box, or of the box around two."""
         total = np.zeros((a if b is None else b).shape, dtype=np.int64)
-        for j in range(self.low.shape[1]):
-            low, high = self.low[a, j], self.high[a, j]
+        for j, (lows, highs) in enumerate(zip(self.low, self.high, strict=True)):
+            low, high = lows.take(a), highs.take(a)
             if b is not None:
-                low, high = np.minimum(low, self.low[b, j]), np.maximum(high, self.high[b, j])
+                low, high = np.minimum(low, lows.take(b)), np.maximum(high, highs.take(b))
             total += costs(self.space, j, low, high)
         return total
 
     def merge(self, a: int, b: int) -> None:
         """Let a take b in."""
-        np.minimum(self.low[a], self.low[b], out=self.low[a])
-        np.maximum(self.high[a], self.high[b], out=self.high[a])
+        self.low[:, a] = np.minimum(self.low[:, a], self.low[:, b])
+        self.high[:, a] = np.maximum(self.high[:, a], self.high[:, b])
         self.histograms[a] += self.histograms[b]
         self.sizes[a] += self.sizes[b]
         self.sizes[b] = 0
@@ -71,8 +71,25 @@ class Board:
         self.home[a] = -1
 
 
-def mend(board: Board, *, promise: Promise, budget: int) -> NDArray[np.int64]:
+def board_of(
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    sizes: NDArray[np.int64],
+    histograms: NDArray[np.int64],
+    *,
+    space: Space,
+) -> Board:
+    """Return clusters, given by their boxes (int32[clusters, columns]), before any merger."""
+    return Board(
+        np.array(low.T, order="C"), np.array(high.T, order="C"), sizes.copy(), histograms, space,
+        home=np.arange(len(sizes)),
+    )  # fmt: skip
+
+
+def mend(board: Board, *, promise: Promise, budget: int, near: int = NEAR) -> NDArray[np.int64]:
     """Return, for each cluster, the cluster it becomes part of; -1: suppressed.
+
+    near: how many clusters each one looks at where there are many.
 
     Suppression is chosen where it loses less than a merger and `budget` records are not
     used up, and where nothing is left to merge with.
@@ -84,7 +101,7 @@ def mend(board: Board, *, promise: Promise, budget: int) -> NDArray[np.int64]:
     wrong = breaking(promise, board.sizes, board.histograms)
     while wrong.any():
         wanting = np.flatnonzero(wrong)
-        other, growth = _partners(board, wanting)
+        other, growth = _partners(board, wanting, near)
         lost = board.sizes[wanting] * (full - board.losses(wanting))
         touched = np.zeros(len(wrong), dtype=np.bool_)
         for i in np.lexsort((wanting, np.where(other < 0, lost, growth))).tolist():
@@ -108,7 +125,7 @@ def mend(board: Board, *, promise: Promise, budget: int) -> NDArray[np.int64]:
 
 
 def _partners(
-    board: Board, wanting: NDArray[np.int64]
+    board: Board, wanting: NDArray[np.int64], near: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return for each cluster the one that it is best merged with (-1: none), and the growth."""
     left = np.flatnonzero(board.sizes)
@@ -119,13 +136,13 @@ def _partners(
     own = np.zeros(len(board.sizes), dtype=np.int64)
     own[left] = board.sizes[left] * board.losses(left)
     if len(left) > ALL:
-        near = _neighbours(board, left)
-    step = max(MOST // min(len(left), NEAR), 1)
+        beside = _neighbours(board, left, near)
+    step = max(MOST // min(len(left), max(near, ALL)), 1)
     for begin in range(0, len(wanting), step):
         some = slice(begin, begin + step)
         mine = wanting[some]
         if len(left) > ALL:
-            others = left[near[np.searchsorted(left, mine)]]
+            others = left[beside[np.searchsorted(left, mine)]]
         else:
             others = np.broadcast_to(left, (len(mine), len(left)))
         together = board.sizes[mine][:, None] + board.sizes[others]
@@ -137,21 +154,23 @@ def _partners(
     return best, least
 
 
-def _neighbours(board: Board, left: NDArray[np.int64]) -> NDArray[np.int64]:
+def _neighbours(board: Board, left: NDArray[np.int64], near: int) -> NDArray[np.int64]:
     """Return for each cluster that is left the places (in `left`) of some that are near it.
 
     The middles of the boxes are sorted column by column, each time by another column first.
     """
-    middle = (board.low[left] + board.high[left]) // 2
-    columns = middle.shape[1]
-    many = np.argsort([-len(np.unique(middle[:, j])) for j in range(columns)], kind="stable")
+    middle = [
+        (low[left] + high[left]) // 2 for low, high in zip(board.low, board.high, strict=True)
+    ]
+    columns = len(middle)
+    many = np.argsort([-len(np.unique(codes)) for codes in middle], kind="stable")
     orders = min(columns, ORDERS)
-    side = NEAR // (2 * orders)
+    side = max(near // (2 * orders), 1)
     steps = np.concatenate((np.arange(-side, 0), np.arange(1, side + 1)))
     found = []
     for turn in range(orders):
         keys = np.roll(many, -turn)
-        order = np.lexsort([middle[:, j] for j in keys[::-1]])
+        order = np.lexsort([middle[j] for j in keys[::-1]])
         place = np.empty(len(left), dtype=np.int64)
         place[order] = np.arange(len(left))
         found.append(order[np.clip(place[:, None] + steps, 0, len(left) - 1)])

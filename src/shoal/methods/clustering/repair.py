@@ -11,8 +11,13 @@ from numpy.typing import NDArray
 from shoal.core.privacy import PrivacyModel
 from shoal.kernels.clustering_space import Space
 from shoal.methods.arrays import promise_of
-from shoal.methods.clustering.clusters import Clusters, boxes_of, least_records
-from shoal.methods.clustering.mend import Board, mend
+from shoal.methods.clustering.clusters import (
+    Clusters,
+    boxes_of,
+    histograms_of,
+    least_records,
+)
+from shoal.methods.clustering.mend import board_of, mend
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import SUPPRESSED, Recoding, recoding_of
 
@@ -66,22 +71,6 @@ def _mended(
     promise = promise_of(models, table)
     if not promise.kind.size and sizes.min() >= least_records(models):
         return np.arange(len(sizes))
-    histograms = _histograms(table, clusters, len(sizes))
-    board = Board(
-        low.astype(np.int64), high.astype(np.int64), sizes, histograms, space,
-        home=np.arange(len(sizes)),
-    )  # fmt: skip
+    histograms = histograms_of(table, clusters, len(sizes))
+    board = board_of(low, high, sizes, histograms, space=space)
     return mend(board, promise=promise, budget=max(budget, 0))
-
-
-def _histograms(table: FrequencyTable, clusters: Clusters, number: int) -> NDArray[np.int64]:
-    row, label, count = clusters
-    widths = [len(domain) for domain in table.sensitive_domains]
-    histograms = np.zeros((number, sum(widths)), dtype=np.int64)
-    start = 0
-    for column, width in enumerate(widths):
-        cell = label * width + table.sensitive[row, column]
-        part = np.bincount(cell, weights=count, minlength=number * width)
-        histograms[:, start : start + width] = part.reshape(number, width)
-        start += width
-    return histograms
