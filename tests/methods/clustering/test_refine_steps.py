@@ -16,6 +16,8 @@ from shoal.methods.clustering import refine as module
 from shoal.methods.clustering.refine import refine
 from shoal.methods.clustering.space import space_of
 
+STARTS = [module._merged, module._grown, module._cut]
+
 
 def begin(table, models, start=module._merged):
     """Return the task, the pieces and the clusters that the search begins with."""
@@ -45,7 +47,7 @@ def step(task, pieces, label, slack, seed):
 @settings(max_examples=60, deadline=None)
 @given(
     table=tables(missing=True), k=st.integers(1, 5), slack=st.sampled_from([0, 10**5, 10**7]),
-    seed=st.integers(0, 9), start=st.sampled_from([module._merged, module._cut]),
+    seed=st.integers(0, 9), start=st.sampled_from(STARTS),
 )  # fmt: skip
 def test_the_loss_falls_by_what_the_search_says(table, k, slack, seed, start):
     if table.records < k:
@@ -62,7 +64,7 @@ def test_the_loss_falls_by_what_the_search_says(table, k, slack, seed, start):
 @settings(max_examples=40, deadline=None)
 @given(
     table=tables(sensitive=True), k=st.integers(1, 4), slack=st.sampled_from([0, 10**7]),
-    start=st.sampled_from([module._merged, module._cut]),
+    start=st.sampled_from(STARTS),
 )  # fmt: skip
 def test_every_step_keeps_the_promise(table, k, slack, start):
     if table.records < k or len(np.unique(table.sensitive)) < 2:
