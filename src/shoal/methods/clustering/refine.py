@@ -218,15 +218,18 @@ class _Round:
     cool: int
     chance: tuple[int, int]
 
-    def improve(self, block: tuple[int, NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Return the labels of a block's pieces, different from those of any other block."""
+    def improve(self, block: tuple[int, NDArray[np.int64]]) -> tuple[NDArray[np.int64], int]:
+        """Return the labels of a block's pieces, different from those of any other block.
+
+        Beside them: by how much the loss fell.
+        """
         number, at = block
         codes, counts, secret = self.pieces
         chance = np.random.default_rng((*self.chance, number))
         label = self.label[at] - self.label[at[0]]
         turns = chance.permutation(len(at))
         slack = (chance.exponential(size=len(at)) * self.cool).astype(np.int64)
-        clustering_local.improve(
+        fallen = clustering_local.improve(
             Pieces(codes[at], counts[at], secret[at]),
             label,
             losses=self.task.losses,
@@ -236,14 +239,16 @@ class _Round:
             window=WINDOW,
         )
         shifted: NDArray[np.int64] = label + number * 2 * (len(self.label) + 8)
-        return shifted
+        return shifted, fallen
 
 
 def _improve(
     pieces: Pieces, label: NDArray[np.int64], *, task: _Task, plan: _Plan
 ) -> tuple[NDArray[np.int64], int]:
-    """Improve the clusters round by round; return the labels and the number of rounds."""
+    """Improve the clusters round by round; return the best labels and the number of rounds."""
     done = 0
+    fallen = most = 0
+    best = label
     whole = int(task.space.column[:, FULL].max(initial=0))
     places = _places(task.space)
     while plan.goes_on(done):
@@ -255,11 +260,14 @@ def _improve(
         this = _Round(pieces, label, task, cool, (plan.seed, done))
         fresh = np.empty_like(label)
         found = _each(this.improve, blocks, plan.threads)
-        for (_, at), labels in zip(blocks, found, strict=True):
+        for (_, at), (labels, less) in zip(blocks, found, strict=True):
             fresh[at] = labels
+            fallen += less
         _, label = np.unique(fresh, return_inverse=True)
+        if fallen >= most:  # rounds that accept losses may end above the start
+            best, most = label, fallen
         done += 1
-    return label, done
+    return np.unique(best, return_inverse=True)[1], done
 
 
 def _places(space: Space) -> list[NDArray[np.float64]]:
