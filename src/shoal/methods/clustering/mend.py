@@ -136,13 +136,13 @@ def _partners(
     own = np.zeros(len(board.sizes), dtype=np.int64)
     own[left] = board.sizes[left] * board.losses(left)
     if len(left) > ALL:
-        beside = _neighbours(board, left, near)
+        lines = _lines(board, left)
     step = max(MOST // min(len(left), max(near, ALL)), 1)
     for begin in range(0, len(wanting), step):
         some = slice(begin, begin + step)
         mine = wanting[some]
         if len(left) > ALL:
-            others = left[beside[np.searchsorted(left, mine)]]
+            others = left[_beside(lines, np.searchsorted(left, mine), near)]
         else:
             others = np.broadcast_to(left, (len(mine), len(left)))
         together = board.sizes[mine][:, None] + board.sizes[others]
@@ -154,24 +154,36 @@ def _partners(
     return best, least
 
 
-def _neighbours(board: Board, left: NDArray[np.int64], near: int) -> NDArray[np.int64]:
-    """Return for each cluster that is left the places (in `left`) of some that are near it.
+def _lines(
+    board: Board, left: NDArray[np.int64]
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Line up the clusters that are left in several ways; return each order, and who is where.
 
     The middles of the boxes are sorted column by column, each time by another column first.
     """
     middle = [
         (low[left] + high[left]) // 2 for low, high in zip(board.low, board.high, strict=True)
     ]
-    columns = len(middle)
     many = np.argsort([-len(np.unique(codes)) for codes in middle], kind="stable")
-    orders = min(columns, ORDERS)
-    side = max(near // (2 * orders), 1)
-    steps = np.concatenate((np.arange(-side, 0), np.arange(1, side + 1)))
     found = []
-    for turn in range(orders):
-        keys = np.roll(many, -turn)
-        order = np.lexsort([middle[j] for j in keys[::-1]])
+    for turn in range(min(len(middle), ORDERS)):
+        order = np.lexsort([middle[j] for j in np.roll(many, -turn)[::-1]])
         place = np.empty(len(left), dtype=np.int64)
         place[order] = np.arange(len(left))
-        found.append(order[np.clip(place[:, None] + steps, 0, len(left) - 1)])
-    return np.concatenate(found, axis=1)
+        found.append((order, place))
+    return found
+
+
+def _beside(
+    lines: list[tuple[NDArray[np.int64], NDArray[np.int64]]], some: NDArray[np.int64], near: int
+) -> NDArray[np.int64]:
+    """Return, for some places in `left`, those that stand beside them in the lines."""
+    side = max(near // (2 * len(lines)), 1)
+    steps = np.concatenate((np.arange(-side, 0), np.arange(1, side + 1)))
+    return np.concatenate(
+        [
+            order[np.clip(place[some, None] + steps, 0, len(order) - 1)]
+            for order, place in lines
+        ],
+        axis=1,
+    )  # fmt: skip
