@@ -65,10 +65,10 @@ class SparkJob(Job):
         fitted, models, spread = fit(schema, privacy, opened.columns, where=opened.where)
         asked = getattr(table, "driver_rows", None)
         most = DRIVER_ROWS if asked is None else int(asked)
-        coded, counted, counts, rows = frequencies_or_far(
+        coded, counted, piles, sums = frequencies_or_far(
             opened, fitted, sensitive=spread, most=most
         )
-        far = None if counted is not None else FarTable.of(coded, counts, rows)
+        far = None if counted is not None else FarTable.of(coded, piles, sums)
         here = counted if far is None else far.hollow
         assert here is not None
         check_values(fitted, here)
@@ -136,7 +136,7 @@ class SparkJob(Job):
 
     def forget(self) -> None:
         """Let Spark drop what it kept for this run."""
-        kept = () if self.far is None else (self.far.counts,)
+        kept = () if self.far is None else (self.far.piles,)
         for frame in (*kept, *(() if self.found is None else self.found.kept)):
             frame.unpersist()
 
@@ -179,12 +179,13 @@ class SparkJob(Job):
         verified = verify_table(written, self.schema, self.models)
         return self.check_verified(verified, recoding)
 
-    def recoder(self, recoding: Recoding) -> Recoder:
+    def recoder(self, recoding: Recoding, *, typed: bool = False) -> Recoder:
         """Return what turns the records into released ones."""
         assert isinstance(self.counted, SparkFrequencies)
         return Recoder(
             self.opened, self.schema, self.counted.coded, recoding,
-            star=self.star, assigned=None if self.found is None else self.found.assigned,
+            star=self.star, typed=typed, far=self.found,
+            most=0 if self.far is None else self.far.most,
         )  # fmt: skip
 
 
@@ -214,8 +215,8 @@ def _released(job: SparkJob, table: Any, out: str | Path | None) -> Any:
     job.settle_stars(recoding)
     if not recoding.classes:
         raise NoSolutionError(problem="every record would have to be suppressed")
-    recoder = job.recoder(recoding)
     if out is None:
+        recoder = job.recoder(recoding, typed=True)
         with job.clock("encode"):
             released = recoder.frame().toDF(*recoder.columns).persist()
         with job.clock("verify"):
@@ -228,6 +229,7 @@ def _released(job: SparkJob, table: Any, out: str | Path | None) -> Any:
     separator = job.opened.separator
     files = (*inputs, *job.options.inputs)
     with all_or_nothing(spark, out, inputs=files, separator=separator) as goal:
+        recoder = job.recoder(recoding, typed=goal.kind in ("parquet", "orc"))
         with job.clock("encode"):
             goal.write(recoder.frame(), recoder.columns)
         with job.clock("verify"):
@@ -236,6 +238,7 @@ def _released(job: SparkJob, table: Any, out: str | Path | None) -> Any:
             )
             verified = job.judged(written, recoding)
         job.stage("write")
+    del recoder  # its labels are as many as there are classes
     job.told = job.report(recoding, verified)
     return None
 

@@ -27,14 +27,26 @@ def test_mondrian_with_cuts_by_jobs(spark, tmp_path, monkeypatch):
     assert made.report.utility["ncp"] == pytest.approx(wanted.report.utility["ncp"])
 
 
+FEW = ("flat", "tree", "steps")
+
+
 def test_lattice_search_by_jobs(spark, tmp_path):
     options = api.Options(method="flash")
     here, there = tmp_path / "here.csv", tmp_path / "there.csv"
-    api.anonymize(frame(), schema(), privacy=PROMISE, options=options).table.write_csv(here)
-    table = api.SparkTable(frame(), driver_rows=235)
-    made = api.anonymize(table, schema(), privacy=PROMISE, out=there, options=options)
+    wanted = api.anonymize(frame(), schema(FEW), privacy=PROMISE, options=options)
+    wanted.table.write_csv(here)
+    table = api.SparkTable(frame(), driver_rows=200)
+    made = api.anonymize(table, schema(FEW), privacy=PROMISE, out=there, options=options)
     assert there.read_bytes() == here.read_bytes()
-    assert made.report.facts["levels"]
+    assert made.report.facts["levels"] == wanted.report.facts["levels"]
+    assert made.report.risk_before == wanted.report.risk_before
+
+
+def test_a_node_too_large_for_the_driver_is_refused(spark):
+    table = api.SparkTable(frame(), driver_rows=3)
+    options = api.Options(method="flash")
+    with pytest.raises(MethodError, match="driver-rows"):
+        api.anonymize(table, schema(FEW), privacy=[shoal.KAnonymity(1)], options=options)
 
 
 def test_other_methods_say_that_the_table_is_too_large(spark):

@@ -11,10 +11,19 @@ from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from shoal.core.errors import InputError
 from shoal.engines.spark.source import SparkSource
 
 ROOM = 2**62  # keys stay below it
 FEW = 4_000_000  # rows of a look-up table that every executor may hold
+
+
+def changed(where: str) -> InputError:
+    """Return the error of a table that is not what it was when its values were collected."""
+    return InputError(
+        where=where,
+        problem="holds a value that was not there before; did the table change meanwhile?",
+    )
 
 
 def distinct_values(source: SparkSource, columns: Sequence[str]) -> list[pl.Series]:

@@ -28,7 +28,7 @@ from shoal.engines.local.encode_settle import _COUNT as COUNT
 from shoal.engines.local.encode_settle import Cover, Tuples
 from shoal.engines.local.source import Source
 from shoal.engines.spark.coding import ColumnCodes, Packing, distinct_values, small, with_keys
-from shoal.engines.spark.frequencies import ROWS
+from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.recode import Labelled
 from shoal.engines.spark.source import SparkSource, open_table, open_written
 from shoal.engines.spark.verify import verify_table
@@ -171,7 +171,7 @@ class SparkEncodeJob(EncodeJob):
         labels = texts.with_columns(pl.Series("class", number))
         labels = labels if self.starred else labels.head(texts.height - 1)
         labelled = Labelled(self.table, self.encoder.names, self.columns)
-        return labelled.frame(records, labels, in_order=False)
+        return labelled.frame(records, labels)
 
     def write(self, frame: DataFrame, out: str | Path, table: Any, *, safe: bool) -> Encoded:
         """Write the records; verify what is written where something was promised."""

@@ -6,23 +6,27 @@ classes, and the class of every distinct tuple stays in a table of Spark's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from shoal.core.errors import InputError
 from shoal.core.report import Risk
-from shoal.engines.spark.coding import Packing, small
-from shoal.engines.spark.frequencies import ROWS, Coded
+from shoal.engines.spark.coding import Packing
+from shoal.engines.spark.frequencies import Coded
+from shoal.engines.spark.piles import ROWS, Sums, arrays
 from shoal.methods.frequency import FrequencyTable, sort_rows
 from shoal.methods.recoding import Recoding, recoding_of
 
 DRIVER_ROWS = 5_000_000  # distinct tuples that are brought to the driver
+
+
+Added = Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]  # cells, and what to add to each
 
 
 @dataclass(frozen=True)
@@ -30,63 +34,108 @@ class FarTable:
     """A frequency table on Spark.
 
     Attributes:
-        counts: keys and how many records have them; kept by Spark between jobs.
+        piles: keys and how many records have them; kept by Spark between jobs.
         hollow: a table with all the records at one place: it knows the domains, the number
             of records and how each sensitive column is spread, and no tuple.
     """
 
     coded: Coded
-    counts: DataFrame = field(repr=False)
+    piles: DataFrame = field(repr=False)
     rows: int
+    most: int  # records of the commonest tuple
     hollow: FrequencyTable
     risk: Risk
 
     @classmethod
-    def of(cls, coded: Coded, counts: DataFrame, rows: int) -> FarTable:
-        """Look at a frequency table without moving it: two jobs of sums."""
-        names = coded.packing.names
-        if not counts.where(F.greatest(*[F.col(n).isNull() for n in [*names, *names]])).isEmpty():
-            raise InputError(
-                where=coded.source.where,
-                problem="holds a value that was not there before; did the table change meanwhile?",
-            )
+    def of(cls, coded: Coded, piles: DataFrame, sums: Sums) -> FarTable:
+        """Look at a frequency table without moving it."""
+        coded.check_records(sums.records)
         width = len(coded.domains)
-        codes = codes_of(coded.packing)
-        whole = []
-        for j, domain in enumerate(coded.sensitive_domains):
-            summed = counts.groupBy(codes[width + j].alias("code")).agg(F.sum(ROWS).alias(ROWS))
-            found = coded.source.polars(summed)
-            totals = np.zeros(len(domain), dtype=np.int64)
-            totals[found["code"].to_numpy()] = found[ROWS].to_numpy()
-            whole.append(totals)
-        tuples = counts.groupBy(*[codes[j].alias(f"c{j}") for j in range(width)])
-        sizes = tuples.agg(F.sum(ROWS).alias(ROWS)) if coded.sensitive_domains else counts
-        told = coded.source.polars(
-            sizes.agg(
-                F.sum(ROWS).alias("records"),
-                F.count(F.lit(1)).alias("classes"),
-                F.min(ROWS).alias("least"),
-                F.sum((F.col(ROWS) == 1).cast("long")).alias("unique"),
-            )
-        ).row(0, named=True)
-        coded.check_records(int(told["records"]))
-        sensitive, amounts = _side_by_side(whole, int(told["records"]))
+        sizes = [len(domain) for domain in coded.sensitive_domains]
+        whole = by_column(coded, piles, first=width, sizes=sizes)
+        sensitive, amounts = side_by_side(whole, sums.records)
         hollow = FrequencyTable(
             domains=coded.domains,
             codes=np.zeros((len(amounts), width), dtype=np.int32),
             counts=amounts,
             sensitive_domains=coded.sensitive_domains,
             sensitive=sensitive,
-            whole=tuple(whole),
+            whole=whole,
         )
         risk = Risk(
-            records=int(told["records"]), classes=int(told["classes"]),
-            smallest_class=int(told["least"]), unique=int(told["unique"]),
+            records=sums.records, classes=sums.tuples, smallest_class=sums.least,
+            unique=sums.unique,
         )  # fmt: skip
-        return cls(coded, counts, rows, hollow, risk)
+        return cls(coded, piles, sums.rows, sums.most, hollow, risk)
 
 
-def _side_by_side(
+@dataclass(frozen=True)
+class Counter:
+    """Counts the rows of a task into cells.
+
+    Attributes:
+        size: of the cells.
+        cells: gives, for coded rows and their records, cells and what is to be added to each.
+    """
+
+    packing: Packing
+    size: int
+    cells: Callable[[NDArray[np.int32], NDArray[np.int64]], Added]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Count; this runs where the rows are."""
+        import pyarrow as pa
+
+        sums = np.zeros(self.size, dtype=np.int64)
+        for codes, counts in coded_rows(self.packing, batches):
+            for cell, amount in self.cells(codes, counts):
+                np.add.at(sums, cell, amount)
+        there = np.flatnonzero(sums)
+        if len(there):
+            columns = [pa.array(there), pa.array(sums[there])]
+            yield pa.RecordBatch.from_arrays(columns, names=["cell", "n"])
+
+    def run(self, coded: Coded, piles: DataFrame) -> NDArray[np.int64]:
+        """Run the job; return the cells."""
+        counted = piles.select(*self.packing.names, ROWS).mapInArrow(self, "cell long, n long")
+        summed = counted.groupBy("cell").agg(F.sum("n").alias("n"))
+        found = coded.source.polars(summed)
+        cells = np.zeros(self.size, dtype=np.int64)
+        cells[found["cell"].to_numpy()] = found["n"].to_numpy()
+        return cells
+
+
+def coded_rows(
+    packing: Packing, batches: Iterator[Any]
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]:
+    """Yield the codes and the records of the rows of each pile."""
+    for batch in batches:
+        for *keys, counts in arrays(batch, [*packing.names, ROWS]):
+            yield packing.unpack(keys), counts
+
+
+def by_column(
+    coded: Coded, piles: DataFrame, *, first: int, sizes: Sequence[int]
+) -> tuple[NDArray[np.int64], ...]:
+    """Return, of each column from `first` on, the records that have each code: one job."""
+
+    def cells(codes: NDArray[np.int32], counts: NDArray[np.int64]) -> Added:
+        start = 0
+        for j, size in enumerate(sizes):
+            yield start + codes[:, first + j].astype(np.int64), counts
+            start += size
+
+    if not sizes:
+        return ()
+    return apart(Counter(coded.packing, sum(sizes), cells).run(coded, piles), sizes)
+
+
+def apart(cells: NDArray[np.int64], sizes: Sequence[int]) -> tuple[NDArray[np.int64], ...]:
+    """Return the cells of each column."""
+    return tuple(np.split(cells, np.cumsum(sizes)[:-1]))
+
+
+def side_by_side(
     whole: Sequence[NDArray[np.int64]], records: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return rows of sensitive codes that have these histograms, column by column."""
@@ -98,32 +147,19 @@ def _side_by_side(
     return rows, np.diff(cuts).astype(np.int64)
 
 
-def codes_of(packing: Packing) -> list[Column]:
-    """Return the code of each column as an expression over the keys."""
-    found: list[Column] = []
-    for name, group in zip(packing.names, packing.groups, strict=True):
-        step = 1
-        here = []
-        for j in reversed(group):
-            size = max(packing.sizes[j], 1)
-            here.append(F.expr(f"cast(({name} div {step}L) % {size}L as int)"))
-            step *= size
-        found += here[::-1]
-    return found
-
-
 @dataclass(frozen=True)
 class Far:
     """A recoding of a table that stays on Spark.
 
     Attributes:
         recoding: its table's rows are the classes (and their sensitive values).
-        assigned: keys and the class of each.
+        assign: given a place for every class (and a last one for suppressed records, -1 where
+            they have none), returns piles of keys and their `places`.
         kept: what Spark holds for it until it is used.
     """
 
     recoding: Recoding
-    assigned: DataFrame = field(repr=False)
+    assign: Callable[[NDArray[np.int64]], DataFrame] = field(repr=False)
     kept: tuple[DataFrame, ...] = field(default=(), repr=False)
 
 
@@ -132,19 +168,13 @@ def far_recoding(
     found: pl.DataFrame,
     *,
     home: Sequence[str],
-    assigned: DataFrame,
-    node: NDArray[np.int32] | None = None,
-    facts: dict[str, object] | None = None,
-) -> Far:
-    """Return the recoding of classes that were counted on Spark.
+) -> tuple[Recoding, pl.DataFrame]:
+    """Return the recoding of classes that were counted on Spark, and the class of each home.
 
     Args:
         table: what was searched.
         found: a row a class and sensitive tuple: its `home`, low0 …, high0 …, s0 …, rows.
         home: the columns that name a class.
-        assigned: keys, and the home of each.
-        node: for full-domain recoding, the node of each row of `found`.
-        facts: what the method says.
     """
     coded = table.coded
     width, spread = len(coded.domains), len(coded.sensitive_domains)
@@ -165,18 +195,11 @@ def far_recoding(
         sensitive_domains=coded.sensitive_domains,
         sensitive=np.ascontiguousarray(sensitive[order]),
     )
-    nodes = None
-    if node is not None:
-        nodes = np.empty((classes.height, width), dtype=np.int32)
-        nodes[number] = node
     pieces = (np.arange(len(order)), number[order].astype(np.int64), counts)
-    recoding = recoding_of(stand_in, low, high, pieces, node=nodes, facts=dict(facts or {}))
+    recoding = recoding_of(stand_in, low, high, pieces)
     final = np.empty(classes.height, dtype=np.int32)
     final[number[order][recoding.row]] = recoding.label
-    known = classes.select(home).with_columns(pl.Series("class", final))
-    names = coded.packing.names
-    placed = assigned.join(small(coded.source, known), list(home), "inner")
-    return Far(recoding, placed.select(*names, "class"))
+    return recoding, classes.select(home).with_columns(pl.Series("class", final))
 
 
 def _matrix(frame: pl.DataFrame, name: str, width: int) -> NDArray[np.int32]:

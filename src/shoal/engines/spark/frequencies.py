@@ -15,12 +15,11 @@ from shoal.core.schema import Schema
 from shoal.engines.local.coding import UNSEEN, Coder, code_column
 from shoal.engines.local.frequencies import Frequencies
 from shoal.engines.local.source import with_codes
-from shoal.engines.spark.coding import ColumnCodes, Packing, distinct_values, with_keys
+from shoal.engines.spark.coding import ColumnCodes, Packing, changed, distinct_values, with_keys
+from shoal.engines.spark.piles import ROWS, Keys, Sums, collected, count_keys, sums_of, told
 from shoal.engines.spark.source import SparkSource, guarded
 from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable, join_rows
-
-ROWS = "rows"
 
 
 @dataclass(frozen=True)
@@ -51,27 +50,37 @@ class Coded:
 
     def counts(self) -> DataFrame:
         """Return the frequency table where it is: keys, and how many records have them."""
-        return self.keyed.groupBy(*self.packing.names).agg(F.count(F.lit(1)).alias(ROWS))
+        return count_keys(self.keyed, self.packing, width=len(self.schema.quasi))
 
-    def collect(self, counted: DataFrame | None = None) -> FrequencyTable:
-        """Bring the frequency table here.
+    def look(self, counted: DataFrame) -> Sums:
+        """Return what is known of the frequency table without its rows.
 
         Raises:
             InputError: the table changed while it was read.
         """
-        found = self.source.polars(self.counts() if counted is None else counted)
-        names = self.packing.names
-        if any(found[name].null_count() for name in names):
-            raise InputError(
-                where=self.source.where,
-                problem="holds a value that was not there before; did the table change meanwhile?",
-            )
+        found = self.sums(counted)
+        if found.strange:
+            raise changed(self.source.where)
+        return found
+
+    def sums(self, counted: DataFrame) -> Sums:
+        """Return what is known of counted keys without looking at them: one job."""
+        return told(self.source.polars(sums_of(counted)).row(0, named=True))
+
+    def bring(self, counted: DataFrame, names: Sequence[str]) -> Keys:
+        """Bring columns of piles here."""
+        with guarded(self.source.where):
+            return collected(counted.select(*names).toArrow(), names)
+
+    def collect(self, counted: DataFrame) -> FrequencyTable:
+        """Bring the frequency table here."""
+        *keys, counts = self.bring(counted, [*self.packing.names, ROWS])
         width = len(self.schema.quasi)
-        codes = self.packing.unpack([found[name].to_numpy() for name in names])
+        codes = self.packing.unpack(keys)
         table, _ = join_rows(
             self.domains,
             np.ascontiguousarray(codes[:, :width]),
-            found[ROWS].to_numpy().astype(np.int64),
+            counts,
             sensitive_domains=self.sensitive_domains,
             sensitive=np.ascontiguousarray(codes[:, width:]),
         )
@@ -126,35 +135,22 @@ class SparkFrequencies(Frequencies):
     coded: Coded
 
 
-def frequencies(
-    source: SparkSource, schema: Schema, *, sensitive: Sequence[str]
-) -> SparkFrequencies:
-    """Count the distinct tuples of a table and bring them here.
-
-    Raises:
-        InputError: no record, or a column whose values do not fit its kind.
-    """
-    coded = code_table(source, schema, sensitive=sensitive)
-    return SparkFrequencies(coded.collect(), coded.coders, coded.columns, coded)
-
-
 def frequencies_or_far(
     source: SparkSource, schema: Schema, *, sensitive: Sequence[str], most: int
-) -> tuple[Coded, FrequencyTable | None, DataFrame, int]:
+) -> tuple[Coded, FrequencyTable | None, DataFrame, Sums]:
     """Count the distinct tuples; bring them here if they are at most `most`.
 
     Returns:
         The coded table, the frequency table (None where it stays there), and the counted
-        keys with their number, which Spark keeps where they are needed again.
+        keys with their sums, which Spark keeps where they are needed again.
     """
     coded = code_table(source, schema, sensitive=sensitive)
     counts = coded.counts().persist(StorageLevel.MEMORY_AND_DISK)
-    with guarded(source.where):
-        rows = counts.count()
-    if rows > most:
-        return coded, None, counts, rows
+    sums = coded.look(counts)
+    if sums.rows > most:
+        return coded, None, counts, sums
     try:
-        return coded, coded.collect(counts), counts, rows
+        return coded, coded.collect(counts), counts, sums
     finally:
         counts.unpersist()
 

@@ -22,7 +22,8 @@ from shoal.engines.local.infer import (
     _spread,
     dense_codes,
 )
-from shoal.engines.spark.frequencies import ROWS, cells
+from shoal.engines.spark.frequencies import cells
+from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.source import SparkSource
 from shoal.methods.infer.column import MARKS, ColumnFacts
 from shoal.methods.infer.roles import decide

@@ -7,8 +7,8 @@ allows is answered by its number of classes alone. So only the finest nodes cost
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,13 +16,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from shoal.core.errors import MethodError, NoSolutionError
 from shoal.core.privacy import PrivacyModel, expand
-from shoal.engines.spark.coding import small
-from shoal.engines.spark.far import Far, FarTable, codes_of
-from shoal.engines.spark.frequencies import ROWS
+from shoal.engines.spark.arrange import PLACES
+from shoal.engines.spark.coding import Packing
+from shoal.engines.spark.far import Far, FarTable, by_column
+from shoal.engines.spark.piles import ROWS, Work, arrays, pile, roll_up
 from shoal.kernels import lattice as kernel
 from shoal.kernels.lattice import Classes
 from shoal.methods.frequency import FrequencyTable, sort_rows
@@ -116,14 +116,8 @@ class FarEvaluator(Evaluator):
 
     def _pack(self) -> Classes:
         """Count the values of each column; the finest classes stay where they are."""
-        self.tallied = []
-        codes = codes_of(self.far.coded.packing)
-        for j, domain in enumerate(self.space.table.domains):
-            summed = self.far.counts.groupBy(codes[j].alias("code")).agg(F.sum(ROWS).alias(ROWS))
-            found = self.far.coded.source.polars(summed)
-            totals = np.zeros(len(domain), dtype=np.int64)
-            totals[found["code"].to_numpy()] = found[ROWS].to_numpy()
-            self.tallied.append(totals)
+        sizes = [len(domain) for domain in self.space.table.domains]
+        self.tallied = list(by_column(self.far.coded, self.far.piles, first=0, sizes=sizes))
         self.home = np.zeros(0, dtype=np.int64)
         nothing = np.zeros(0, dtype=np.int64)
         packed = np.zeros((len(self.space.blocks), 0), dtype=np.uint32)
@@ -149,7 +143,7 @@ class FarEvaluator(Evaluator):
         Its classes stand in the order of their codes there, and `result` relies on that.
         """
         if node not in self._brought:
-            self._hold(node, self.far.coded.source.polars(self.rolled(node)))
+            self._hold(node, self._bring(*self._rolled(node)))
         return self._brought[node]
 
     def _too_many(self, node: Node) -> Tally | None:
@@ -157,73 +151,57 @@ class FarEvaluator(Evaluator):
         if self._source(node) != 0:
             return None
         self.jobs += 1
-        rolled = self.rolled(node).persist()
+        rolled, packing = self._rolled(node)
+        rolled = rolled.persist()
         try:
-            levels = [f"n{j}" for j in range(len(self.space.ladders))]
-            source = self.far.coded.source
-            rows = int(source.polars(rolled.agg(F.count(F.lit(1)).alias("n")))["n"][0])
-            classes = rows
-            if self.space.table.sensitive_domains:
-                apart = rolled.select(*levels).distinct().agg(F.count(F.lit(1)).alias("n"))
-                classes = int(source.polars(apart)["n"][0])
-            if classes > self.pledge.most:
+            sums = self.far.coded.sums(rolled)
+            if sums.tuples > self.pledge.most:
                 spent = self.pledge.budget + 1
                 return Tally(node=node, suppressed=spent, least=spent)
-            if rows > self.most:
+            if sums.rows > self.most:
                 raise MethodError(
                     problem=(
-                        f"a node of the lattice has {rows:,} rows, more than the driver takes "
-                        f"({self.most:,}): allow more with --driver-rows"
+                        f"a node of the lattice that may keep the promise has {sums.rows:,} rows, "
+                        f"more than the driver takes ({self.most:,}): allow more (--driver-rows), "
+                        "start from coarser levels, or take mondrian, which needs less there"
                     )
                 )
-            self._hold(node, source.polars(rolled))
+            self._hold(node, self._bring(rolled, packing))
         finally:
             rolled.unpersist()
         return None
 
-    def rolled(self, node: Node) -> DataFrame:
-        """Return the frequency table rolled up to a node: n0, n1, …, s0, s1, … and rows."""
-        return self.levelled(node).groupBy(*self._names()).agg(F.sum(ROWS).alias(ROWS))
+    def _tables(self, node: Node) -> list[NDArray[np.int32]]:
+        """Return what the codes of each column become at a node."""
+        pairs = zip(self.space.ladders, node, strict=True)
+        return [ladder.codes[level].astype(np.int32) for ladder, level in pairs]
 
-    def _names(self) -> list[str]:
-        spread = len(self.space.table.sensitive_domains)
-        return [f"n{j}" for j in range(len(self.space.ladders))] + [f"s{s}" for s in range(spread)]
+    def _rolled(self, node: Node) -> tuple[DataFrame, Packing]:
+        """Return the frequency table rolled up to a node, and how its codes became keys."""
+        pairs = zip(self.space.ladders, node, strict=True)
+        sizes = [len(ladder.nodes[level]) for ladder, level in pairs]
+        return roll_up(self.far.piles, self.far.coded.packing, self._tables(node), sizes)
 
-    def levelled(self, node: Node) -> DataFrame:
-        """Return the frequency table with the code of each column at a node."""
-        coded = self.far.coded
-        codes = codes_of(coded.packing)
-        width = len(self.space.ladders)
-        values = [c.alias(f"s{s}") for s, c in enumerate(codes[width:])]
-        plain = [codes[j].alias(f"c{j}") for j in range(width)]
-        frame = self.far.counts.select("*", *plain, *values)
-        for j, ladder in enumerate(self.space.ladders):
-            there = ladder.codes[node[j]]
-            if len(ladder.nodes[node[j]]) == 1:
-                frame = frame.withColumn(f"n{j}", F.lit(0))
-                continue
-            known = pl.DataFrame({f"c{j}": np.arange(len(there), dtype=np.int32), f"n{j}": there})
-            frame = frame.join(small(coded.source, known), f"c{j}", "inner")
-        return frame.select(*coded.packing.names, *self._names(), ROWS)
+    def _bring(self, rolled: DataFrame, packing: Packing) -> Rolled:
+        *keys, counts = self.far.coded.bring(rolled, [*packing.names, ROWS])
+        return Rolled.of(packing.unpack(keys), counts, packing.sizes, len(self.space.ladders))
 
-    def _hold(self, node: Node, found: pl.DataFrame) -> None:
+    def _hold(self, node: Node, found: Rolled) -> None:
         """Keep the classes of a node that was rolled up on Spark."""
-        ordered, home, starts = _sorted(found, len(self.space.ladders), self._names())
-        packed = np.zeros((len(self.space.blocks), len(starts)), dtype=np.uint32)
+        packed = np.zeros((len(self.space.blocks), len(found.starts)), dtype=np.uint32)
         for b, block in enumerate(self.space.blocks):
             for j, card in zip(block, self.space.cards(block, node), strict=True):
                 packed[b] *= np.uint32(card)
-                packed[b] += ordered[f"n{j}"].to_numpy()[starts].astype(np.uint32)
-        amounts = ordered[ROWS].to_numpy().astype(np.int64)
-        counts = np.add.reduceat(amounts, starts)
+                packed[b] += found.codes[found.starts, j].astype(np.uint32)
+        counts = np.add.reduceat(found.counts, found.starts)
         used = np.unique(self.promise.column)
         first, value = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint32)
         amount = np.zeros(0, dtype=np.int64)
         if used.size:
-            spread = np.stack([ordered[f"s{s}"].to_numpy() for s in used], axis=1)
+            spread = found.codes[:, len(self.space.ladders) :][:, used]
             value = (spread + self.promise.start[used]).astype(np.uint32).ravel()
-            amount = np.repeat(amounts, used.size)
-            first = np.append(starts, len(home)) * used.size
+            amount = np.repeat(found.counts, used.size)
+            first = np.append(found.starts, len(found.home)) * used.size
         classes = Classes(packed, counts, first, value, amount)
         self._keep(node, classes, floor=float(_FAR))
         self._brought[node] = len(self._kept) - 1
@@ -232,43 +210,87 @@ class FarEvaluator(Evaluator):
         """Return the release of a node; its table's rows are classes."""
         coded = self.far.coded
         width = len(self.space.ladders)
-        found = coded.source.polars(self.rolled(node))
-        ordered, home, _ = _sorted(found, width, self._names())
-        codes = np.empty((len(home), width), dtype=np.int32)
+        found = self._bring(*self._rolled(node))
+        codes = np.empty((len(found.home), width), dtype=np.int32)
         for j, ladder in enumerate(self.space.ladders):
             there = ladder.codes[node[j]]
             first = np.zeros(len(ladder.nodes[node[j]]), dtype=np.int32)
             first[there[::-1]] = np.arange(len(there), dtype=np.int32)[::-1]
-            codes[:, j] = first[ordered[f"n{j}"].to_numpy()]
-        names = [f"s{s}" for s in range(len(coded.sensitive_domains))]
-        sensitive = ordered.select(names).to_numpy().astype(np.int32).reshape(len(home), -1)
+            codes[:, j] = first[found.codes[:, j]]
+        sensitive = found.codes[:, width:]
         domains = self.space.table.domains
         sizes = [len(domain) for domain in (*domains, *coded.sensitive_domains)]
         order = sort_rows(np.concatenate((codes, sensitive), axis=1), sizes)
         stand_in = FrequencyTable(
             domains=domains,
             codes=np.ascontiguousarray(codes[order]),
-            counts=ordered[ROWS].to_numpy().astype(np.int64)[order],
+            counts=found.counts[order],
             sensitive_domains=coded.sensitive_domains,
             sensitive=np.ascontiguousarray(sensitive[order]),
         )
         recoding = recoding_at(
-            replace(self.space, table=stand_in), node, answer, home=home[order], facts=facts
+            replace(self.space, table=stand_in), node, answer, home=found.home[order], facts=facts
         )
-        levels = [f"n{j}" for j in range(width)]
-        label = np.empty(len(home), dtype=np.int32)
+        label = np.empty(len(found.home), dtype=np.int64)
         label[order] = recoding.label
-        known = ordered.select(levels).with_columns(pl.Series("class", label)).unique(levels)
-        placed = self.levelled(node).join(small(coded.source, known), levels, "inner")
-        return Far(recoding, placed.select(*coded.packing.names, "class"))
+        return Far(recoding, self._assigner(node, found, label[found.starts]))
+
+    def _assigner(
+        self, node: Node, found: Rolled, label: NDArray[np.int64]
+    ) -> Callable[[NDArray[np.int64]], DataFrame]:
+        """Return what gives keys the places of their classes; label: the class of each home."""
+        coded, tables = self.far.coded, self._tables(node)
+        width = len(tables)
+        levels = found.codes[found.starts, :width]
+        names = [f"n{j}" for j in range(width)]
+
+        def assign(places: NDArray[np.int64]) -> DataFrame:
+            known = pl.DataFrame(levels, schema=names)
+            known = known.with_columns(pl.Series(PLACES, places[label]))
+            sent = coded.source.session.sparkContext.broadcast(known)
+            work = _placer(coded.packing, tables, sent)
+            kinds = ", ".join(f"{name} binary" for name in (*coded.packing.names, PLACES))
+            return self.far.piles.select(*coded.packing.names).mapInArrow(work, kinds)
+
+        return assign
 
 
-def _sorted(
-    found: pl.DataFrame, width: int, names: Sequence[str]
-) -> tuple[pl.DataFrame, NDArray[np.int64], NDArray[np.int64]]:
-    """Return rows in order, the number of the class of each, and where each class begins."""
-    ordered = found.sort(names)
-    levels = ordered.select(names[:width]).to_numpy()
-    fresh = np.ones(len(levels), dtype=np.bool_)
-    fresh[1:] = (levels[1:] != levels[:-1]).any(axis=1)
-    return ordered, np.cumsum(fresh) - 1, np.flatnonzero(fresh)
+def _placer(packing: Packing, tables: Sequence[NDArray[np.int32]], known: Any) -> Work:
+    """Return the function that finds the classes of keys at a node."""
+    names = [f"n{j}" for j in range(len(tables))]
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for keys in arrays(batch, packing.names):
+                codes = packing.unpack(keys)
+                levels = [table[codes[:, j]] for j, table in enumerate(tables)]
+                found = pl.DataFrame(dict(zip(names, levels, strict=True))).join(
+                    known.value, on=names, how="left", maintain_order="left"
+                )
+                places = found[PLACES].to_numpy()
+                kept = places >= 0
+                own = {n: key[kept] for n, key in zip(packing.names, keys, strict=True)}
+                yield pile({**own, PLACES: places[kept]})
+
+    return work
+
+
+@dataclass(frozen=True)
+class Rolled:
+    """A table rolled up to a node: rows in order, the class of each, and where classes begin."""
+
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    home: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, codes: NDArray[np.int32], counts: NDArray[np.int64], sizes: Sequence[int], width: int
+    ) -> Rolled:
+        """Put rows in order; the first `width` columns make a class."""
+        order = sort_rows(codes, list(sizes))
+        codes = codes[order]
+        fresh = np.ones(len(codes), dtype=np.bool_)
+        fresh[1:] = (codes[1:, :width] != codes[:-1, :width]).any(axis=1)
+        return cls(codes, counts[order], np.cumsum(fresh) - 1, np.flatnonzero(fresh))

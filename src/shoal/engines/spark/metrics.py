@@ -12,7 +12,8 @@ from shoal.core.schema import Schema
 from shoal.engines.local.coding import code_column
 from shoal.engines.local.metrics import _all_root
 from shoal.engines.local.source import with_codes
-from shoal.engines.spark.frequencies import ROWS, cells, code_table
+from shoal.engines.spark.frequencies import cells, code_table
+from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.source import SparkSource
 from shoal.measures.cells import cost_of_label, leaves
 from shoal.measures.utility import Grouping, column_losses, utility_of

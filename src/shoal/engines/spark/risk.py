@@ -16,7 +16,8 @@ from shoal.core.schema import Schema
 from shoal.engines.local.infer import dense_codes
 from shoal.engines.local.risk import _class_risks, check_question
 from shoal.engines.spark.coding import small
-from shoal.engines.spark.frequencies import ROWS, cells
+from shoal.engines.spark.frequencies import cells
+from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.source import SparkSource
 from shoal.measures.risk.classes import LIMITS, below
 from shoal.measures.risk.report import Classes, RiskReport, risk_report

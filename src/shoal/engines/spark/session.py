@@ -33,6 +33,7 @@ _LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "16",
+    "spark.sql.files.maxPartitionBytes": "32m",
 }
 
 

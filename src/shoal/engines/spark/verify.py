@@ -25,7 +25,8 @@ from shoal.core.schema import Schema
 from shoal.engines.local.source import Source
 from shoal.engines.local.verify import _positions, _reference, verify_source
 from shoal.engines.spark.coding import small
-from shoal.engines.spark.frequencies import ROWS, cells
+from shoal.engines.spark.frequencies import cells
+from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.source import SparkSource
 
 WEIGHT = "\x00weight"
