@@ -10,6 +10,8 @@ number of records.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -64,12 +66,12 @@ def _rules(promise: Promise) -> NDArray[np.float64]:
     rows[:, HOW] = promise.distance
     rows[:, LOW] = promise.start[promise.column]
     rows[:, HIGH] = promise.start[promise.column + 1]
-    more: list[NDArray[np.float64]] = []
+    more: list[NDArray[Any]] = []
     at = FIRST + rows.size
     for m, (kind, column) in enumerate(zip(promise.kind, promise.column, strict=True)):
         values = slice(promise.start[column], promise.start[column + 1])
         tree = slice(promise.tree_start[column], promise.tree_start[column + 1])
-        own: list[NDArray[np.float64]] = []
+        own: list[NDArray[Any]] = []
         if kind == ALPHA:
             own = [promise.marked[m, : values.stop - values.start]]
         elif kind in (CLOSENESS, NT_CLOSENESS):
