@@ -153,8 +153,9 @@ def _start(
     """Return clusters that keep the promise if the whole table does."""
     k = max(int(task.promise.k), 1)
     light = np.flatnonzero(table.counts < k)
-    if task.promise.kind.size or table.counts[light].sum() < k:
-        light = np.arange(table.rows)  # a heavy row may break the promise alone
+    if task.promise.kind.size or begin is _merged or table.counts[light].sum() < k:
+        # A heavy row may break the promise alone, or be the best that a light one merges with.
+        light = np.arange(table.rows)
     own = np.setdiff1d(np.arange(table.rows), light, assume_unique=True)
     found = begin(table, task, light)
     row = np.concatenate((found.row, own))
