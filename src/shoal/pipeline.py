@@ -371,8 +371,7 @@ def check_values(schema: Schema, table: FrequencyTable) -> None:
 def _first_rows(table: FrequencyTable, models: Sequence[PrivacyModel]) -> FrequencyTable:
     """Return a tiny table: enough to load or compile the kernels of a search.
 
-    Its rows have records enough for k, so that nothing has to be repaired: kernels that
-    mend what a search could not reach are compiled only where they are needed.
+    Its rows have records enough for k, so that a search finds something to do with them.
     """
     most = min(table.rows, 2)
     enough = 2 * max((getattr(model, "k", 1) for model in models), default=1) + 1

@@ -193,3 +193,47 @@ def kaca(data, k, *, domains):
         if not clusters[b]:
             del clusters[b]
     return list(clusters.values())
+
+
+def mend(boxes, sizes, holds, *, domains, budget):
+    """Return for each cluster the one that it becomes part of, -1 if it is suppressed.
+
+    boxes: the records' codes of each cluster; holds: says of a list of clusters whether they
+    keep the promise together.
+    """
+    losses = Losses(domains)
+    members = {c: [c] for c in range(len(boxes))}
+    home = list(range(len(boxes)))
+
+    def loss(clusters):
+        records = [record for c in clusters for record in boxes[c]]
+        return sum(sizes[c] for c in clusters) * losses.box(records)
+
+    full = sum(losses.column(j, range(len(domain))) for j, domain in enumerate(domains))
+    while wanting := [c for c in members if not holds(members[c])]:
+        plans = []
+        for a in sorted(wanting):
+            lost = sum(sizes[c] for c in members[a]) * full - loss(members[a])
+            growths = [
+                (loss(members[a] + members[b]) - loss(members[a]) - loss(members[b]), b)
+                for b in sorted(members)
+                if b != a
+            ]
+            growth, b = min(growths, default=(lost, None))
+            plans.append((growth, a, b, lost))
+        touched = set()
+        for growth, a, b, lost in sorted(plans, key=lambda plan: plan[:2]):
+            size = sum(sizes[c] for c in members.get(a, []))
+            if a in touched:
+                continue
+            if b is None or (lost < growth and size <= budget):
+                budget -= size
+                for c in members.pop(a):
+                    home[c] = -1
+                touched.add(a)
+            elif b not in touched:
+                members[a] += members.pop(b)
+                for c in members[a]:
+                    home[c] = a
+                touched |= {a, b}
+    return home

@@ -58,6 +58,9 @@ GROWN = 500_000
 """Up to this many rows begin as `kmember` has them: on 300,000 hospital stays (k = 10) that alone
 loses a quarter less than `bestcut`."""
 
+CELLS = 1 << 24
+"""Counts of sensitive values that the first clusters may take up together: 128 MB."""
+
 NEAR = 512
 """Clusters that each one looks at for a merger. After normal effort on Adult (k = 10) NCP is
 0.0825 with 128, 0.0809 with 256, 0.0802 with 512."""
@@ -96,11 +99,10 @@ def refine(
 ) -> Recoding:
     """Lose less than the other methods by improving clusters step by step.
 
-    1. A row that k or more records share is a class of its own; what it has to spare may
-       fill others.
-    2. The other rows begin alone and are merged round by round (see `mend`) until every
-       cluster keeps the promise. Where there are many, they begin as `kmember` has them;
+    1. Every row begins alone, and rows are merged round by round (see `mend`) until every
+       cluster keeps the promise. Where there are many rows, they begin as `kmember` has them;
        where there are very many, or with effort fast, they are cut by `bestcut`.
+    2. What a row that k or more records share has to spare may fill other clusters.
     3. Rounds of local search on the true loss, each with the clusters in another order.
 
     Args:
@@ -108,8 +110,8 @@ def refine(
         models: the promise. Every step keeps it.
         effort: fast (few rounds), normal or best (many rounds, the first of which also
             accept small losses, to leave dead ends).
-        seconds: stop after this time instead of after the effort's rounds. The result then
-            depends on the speed of the machine.
+        seconds: stop after this time instead of after the effort's rounds; the beginning and
+            one round are made in any case. The result then depends on the speed of the machine.
         seed: decides the orders.
         threads: how many blocks are improved at once; never changes the result.
         suppression_limit: share of records that may be suppressed.
@@ -124,8 +126,7 @@ def refine(
     stop = None if seconds is None else time.perf_counter() + seconds
     space = space_of(table.domains)
     task = _Task(space, packed(space), promise_of(models, table))
-    begin = _merged if table.rows <= MERGED else _grown if table.rows <= GROWN else _cut
-    clusters = _start(table, task, _cut if effort == "fast" else begin)
+    clusters = _start(table, task, _cut if effort == "fast" else _beginning(table, task))
     row, label, count = clusters
     rounds, loose = EFFORTS[effort]
     turns = len(row) * max(1.0, task.promise.k / 10)  # a turn costs more in large clusters
@@ -147,9 +148,19 @@ class _Task(NamedTuple):
     promise: Promise
 
 
-def _start(
-    table: FrequencyTable, task: _Task, begin: Callable[[FrequencyTable, _Task, Rows], Clusters]
-) -> Clusters:
+Beginning = Callable[[FrequencyTable, _Task, Rows], Clusters]
+
+
+def _beginning(table: FrequencyTable, task: _Task) -> Beginning:
+    """Return how a table of this size begins; every cluster holds a count a sensitive value."""
+    values = task.promise.reference.size if task.promise.kind.size else 0
+    if table.rows <= MERGED and table.rows * values <= CELLS:
+        return _merged
+    clusters = table.records // max(int(task.promise.k), 1)
+    return _grown if table.rows <= GROWN and clusters * values <= CELLS else _cut
+
+
+def _start(table: FrequencyTable, task: _Task, begin: Beginning) -> Clusters:
     """Return clusters that keep the promise if the whole table does."""
     k = max(int(task.promise.k), 1)
     light = np.flatnonzero(table.counts < k)

@@ -26,7 +26,7 @@ def settle(
     """Return the recoding of clusters that each keep the promise if the whole table does.
 
     Labels must be 0 … c-1, none of them empty. Only where the whole table breaks the promise
-    is there anything to mend, and only then is the code that mends compiled.
+    is there anything to mend.
     """
     if failing_classes(one_class(table), models).any():
         return recode(
