@@ -44,9 +44,9 @@ from shoal.kernels.clustering_space import (
 )
 
 ONE_TREE = 32768
-BEST, ROW, FOUND, FLOOR, NOW, LEFT, PIECES, LABEL, NEXT, LAST = range(10)  # of a search
+BEST, ROW, FOUND, FLOOR, NOW, LEFT, PIECES, LABEL, LAST = range(9)  # of a search
 LOW, HIGH, WHOLE, SEED, TOTAL = range(5)  # of the cluster, for each column
-K, PENALTY, CLASSES, PRICED, TREES, TIMES, MAJOR, TWO = range(8)
+K, PENALTY, TREES, TIMES, MAJOR = range(5)
 ENDLESS = np.iinfo(np.int64).max
 NEVER = np.iinfo(np.int32).max
 
@@ -68,8 +68,6 @@ def grow(
     first: int,
     target: NDArray[np.int32] | None = None,
     penalty: int = 0,
-    seeds: NDArray[np.int64] | None = None,
-    price: NDArray[np.int64] | None = None,
 ) -> Pieces:
     """Build clusters of k records until fewer than k are left; those have label -1.
 
@@ -81,8 +79,6 @@ def grow(
         first: the row that the first seed is to be far from.
         target: class of each row, for the classification penalty.
         penalty: what a record of another class than the cluster's majority costs extra.
-        seeds: rows in the order in which they begin clusters, instead of the furthest one.
-        price: for each row, what it is worth to take it along: subtracted from its loss.
     """
     rows, columns = codes.shape
     if codes.dtype != np.int32 or counts.dtype != np.int64 or columns != len(space.column):
@@ -92,7 +88,7 @@ def grow(
     turn = np.argsort(space.column[:, BRANCHES] == 0, kind="stable")  # trees first
     trees = int(space.column[:, BRANCHES].sum())
     base = np.concatenate(([0], np.cumsum(space.column[turn[:trees], SIZE]))).astype(np.int64)
-    cells = np.empty((rows, columns + 3), dtype=np.int32)
+    cells = np.empty((rows, columns + 2), dtype=np.int32)
     for at, j in enumerate(turn):
         if at < trees:
             cells[:, at] = codes[:, j] + base[at]
@@ -100,21 +96,19 @@ def grow(
             cells[:, at] = places_of(space, int(j))[codes[:, j]]
     cells[:, columns] = np.arange(rows)
     cells[:, columns + 1] = 0 if target is None else target
-    cells[:, columns + 2] = 0 if price is None else price
     steps = [tree_steps(space, int(j)) for j in turn[:trees]]
-    classes = 0 if target is None else int(target.max()) + 1
+    histogram = None if target is None else np.zeros(int(target.max()) + 1, dtype=np.int64)
     mark = np.zeros((5, columns), dtype=np.int64)
     mark[SEED] = cells[first, :columns]
     mark[WHOLE] = space.column[turn, FULL]
     mark[TOTAL] = -mark[WHOLE].sum()
     records = int(counts.sum())
-    state = np.zeros(10, dtype=np.int64)
+    state = np.zeros(9, dtype=np.int64)
     state[LEFT] = records
-    out = np.empty((3, rows + records // (1 if classes else k) + 1), dtype=np.int64)
+    out = np.empty((3, rows + records // (k if target is None else 1) + 1), dtype=np.int64)
     table = np.zeros(base[-1] + 1, dtype=np.int32)
     flat = np.concatenate([np.zeros((2, 0), dtype=np.int32), *steps], axis=1)
-    numbers = np.array([k, penalty, classes, price is not None, trees, 1, 0, 0], dtype=np.int64)
-    starts = np.zeros(0, dtype=np.int64) if seeds is None else seeds.astype(np.int64)
+    numbers = np.array([k, penalty, trees, 1, 0], dtype=np.int64)
     counts = counts.copy()
     live = np.arange(rows)
     while state[LEFT] >= k:
@@ -122,16 +116,16 @@ def grow(
         # Parts that suit the search for the nearest row do not suit that for the furthest
         # one. On 18,000 rows one tree for both is as good, on 80,000 it takes three times as
         # many looks for the one or thirty times as many for the other.
-        numbers[TWO] = seeds is None and len(live) > ONE_TREE
-        tree = alike_tree(some, space, widths=WIDTHS, by_pairs=bool(numbers[TWO]))
+        is_large = len(live) > ONE_TREE
+        tree = alike_tree(some, space, widths=WIDTHS, by_pairs=is_large)
         plants = [plant(cells[live], tree, rows)]
-        if numbers[TWO]:
+        if is_large:
             plants.append(plant(cells[live], alike_tree(some, space, widths=WIDTHS), rows))
         stack = np.zeros(max(part[-1].shape[0] for part in plants), dtype=np.int64)
         run(
             *(stacked(parts) for parts in zip(*plants, strict=True)), counts, table, flat, base,
-            mark, numbers, starts, np.zeros(max(classes, 1), dtype=np.int64), stack,
-            np.zeros(min(k, rows) + 1, dtype=np.int64), state, out,
+            mark, numbers, histogram, stack, np.zeros(min(k, rows) + 1, dtype=np.int64), state,
+            out,
         )  # fmt: skip
         live = live[counts[live] > 0]
     pieces = int(state[PIECES])
@@ -146,65 +140,89 @@ def grow(
 def bound(boxes, node, table, mark, trees, far, limit):
     """Return the least key that anything in a box can have, or something above the limit.
 
-    boxes: for each node the first cells, the last ones, the least row and the largest price.
+    boxes: for each node the first cells, the last ones and the least row.
     The sum only grows, and stops above the limit: that also keeps the compiler from turning
     so short a loop into vectors, which made it eight times slower.
     """
     columns = mark.shape[1]
-    total = mark[TOTAL, 0] if far else -np.int64(boxes[node, 2 * columns + 1])
+    total = mark[TOTAL, 0] if far else np.int64(0)
     for j in range(columns):
         first = np.int64(boxes[node, j])
         last = np.int64(boxes[node, columns + j])
         low = mark[LOW, j]
         if far:
             if j < trees:
-                gap = max(np.int64(table[first]), np.int64(table[last]))
+                gap = np.int64(table[first])
+                if table[last] > gap:
+                    gap = np.int64(table[last])
             else:
-                gap = min(mark[WHOLE, j], max(last - low, low - first))
-            total += mark[WHOLE, j] - gap
-        elif j < trees:  # the code of the box that is nearest to the cluster
-            total += table[max(first, min(last, low))]
+                gap = last - low
+                if low - first > gap:
+                    gap = low - first
+            if gap < mark[WHOLE, j]:
+                total += mark[WHOLE, j] - gap
         else:
-            total += min(mark[WHOLE, j], max(mark[HIGH, j], first) - min(low, last))
+            if j < trees:  # the code of the box that is nearest to the cluster
+                if low < first:
+                    low = first
+                elif low > last:
+                    low = last
+                total += table[low]
+            else:
+                high = mark[HIGH, j]
+                if first > high:
+                    high = first
+                if last < low:
+                    low = last
+                total += high - low if high - low < mark[WHOLE, j] else mark[WHOLE, j]
         if total > limit:
             break
     return total
 
 
 @lean
-def look(cells, begin, end, table, mark, numbers, far, room, state, inside):
+def look(cells, begin, end, table, mark, numbers, histogram, far, room, state, inside):
     """Look at the rows of a block: keep the best one, and list those inside the box.
 
     Returns: the least loss seen, a bound for the cluster's next steps.
     """
     columns = mark.shape[1]
     least = ENDLESS
-    times = numbers[TIMES]
     trees = numbers[TREES]
     for i in range(begin, end):
-        limit = state[BEST] // times
-        value = mark[TOTAL, 0] if far else -np.int64(cells[i, columns + 2])
+        limit = state[BEST]
+        if histogram is not None:
+            limit //= numbers[TIMES]
+        value = mark[TOTAL, 0] if far else np.int64(0)
         for j in range(columns):
             place = np.int64(cells[i, j])
+            whole = mark[WHOLE, j]
             if j < trees:
                 gap = np.int64(table[place])
             else:
-                gap = min(mark[WHOLE, j], max(mark[HIGH, j], place) - min(mark[LOW, j], place))
-            value += mark[WHOLE, j] - gap if far else gap
+                gap = mark[HIGH, j] - mark[LOW, j]
+                if place > mark[HIGH, j]:
+                    gap = place - mark[LOW, j]
+                elif place < mark[LOW, j]:
+                    gap = mark[HIGH, j] - place
+                if gap > whole:
+                    gap = whole
+            value += whole - gap if far else gap
             if value > limit:
                 break
-        least = min(least, value)
-        value *= times
-        if not far and cells[i, columns + 1] != numbers[MAJOR]:
-            value += numbers[PENALTY]
+        if value < least:
+            least = value
+        if histogram is not None:
+            value *= numbers[TIMES]
+            if not far and cells[i, columns + 1] != numbers[MAJOR]:
+                value += numbers[PENALTY]
         row = np.int64(cells[i, columns])
         if value > state[BEST] or (value == state[BEST] and row > state[ROW]):
             continue
+        state[ROW] = row
         if value == state[FLOOR]:
             # A row inside the box: the first `room` of them are kept in order, and the row
             # that a later one must come before is the last of these.
-            if value < state[BEST]:
-                state[ROW] = ENDLESS
             at = state[FOUND]
             if at == room:
                 at -= 1
@@ -214,16 +232,15 @@ def look(cells, begin, end, table, mark, numbers, far, room, state, inside):
                 inside[at] = inside[at - 1]
                 at -= 1
             inside[at] = row
-            if state[FOUND] == room:
-                state[ROW] = inside[room - 1]
-        else:
-            state[ROW] = row
+            state[ROW] = inside[room - 1] if state[FOUND] == room else ENDLESS
         state[BEST] = value
     return least
 
 
 @lean
-def search(cells, boxes, nodes, blocks, table, mark, numbers, far, room, state, stack, inside):
+def search(
+    cells, boxes, nodes, blocks, table, mark, numbers, histogram, far, room, state, stack, inside
+):
     """Find the row with the least key, ties to the first row of the table.
 
     The key is the loss of the cluster with the row in it (times its new size, with the
@@ -232,7 +249,6 @@ def search(cells, boxes, nodes, blocks, table, mark, numbers, far, room, state, 
     """
     columns = mark.shape[1]
     now = state[NOW]
-    times = numbers[TIMES]
     root = np.int64(0)
     while nodes[ABOVE, root] >= 0:
         root = nodes[ABOVE, root]
@@ -242,15 +258,16 @@ def search(cells, boxes, nodes, blocks, table, mark, numbers, far, room, state, 
     while depth > 0:
         depth -= 1
         node = stack[depth]
-        limit = state[BEST] // times
-        key = nodes[KEY, node]
-        if key > limit or (key * times == state[BEST] and boxes[node, 2 * columns] > state[ROW]):
+        limit = state[BEST]
+        if histogram is not None:
+            limit //= numbers[TIMES]
+        if beyond(nodes[KEY, node], boxes[node, 2 * columns], limit, numbers, histogram, state):
             continue
         begin = nodes[BEGIN, node]
         if node < blocks:
             end = begin + nodes[LIVE, node]
             nodes[KEY, node] = look(
-                cells, begin, end, table, mark, numbers, far, room, state, inside
+                cells, begin, end, table, mark, numbers, histogram, far, room, state, inside
             )
             continue
         top = depth
@@ -260,11 +277,14 @@ def search(cells, boxes, nodes, blocks, table, mark, numbers, far, room, state, 
                 continue
             key = nodes[KEY, c] if nodes[STAMP, c] == now else -ENDLESS
             if key <= limit:
-                key = max(key, bound(boxes, c, table, mark, numbers[TREES], far, limit))
+                fresh = bound(boxes, c, table, mark, numbers[TREES], far, limit)
+                if fresh > key:
+                    key = fresh
                 nodes[KEY, c] = key
                 nodes[STAMP, c] = now
-            least = min(least, key)
-            if key > limit or (key * times == state[BEST] and boxes[c, 2 * columns] > state[ROW]):
+            if key < least:
+                least = key
+            if beyond(key, boxes[c, 2 * columns], limit, numbers, histogram, state):
                 continue
             stack[depth] = c
             if depth > top and key > nodes[KEY, stack[depth - 1]]:
@@ -275,16 +295,28 @@ def search(cells, boxes, nodes, blocks, table, mark, numbers, far, room, state, 
 
 
 @lean
+def beyond(key, row, limit, numbers, histogram, state):
+    """Say whether nothing in a node can be the one; row: its first."""
+    if key > limit:
+        return True
+    if histogram is not None:
+        key *= numbers[TIMES]
+    return key == state[BEST] and row > state[ROW]
+
+
+@lean
 def aim(table, steps, begin, end, at, inner):
     """Write the loss of the cluster with each value of a tree; inner: its own loss, at `at`."""
     loss = inner
     table[at] = loss
     for code in range(at + 1, end):
-        loss = max(loss, steps[1, code - 1])
+        if steps[1, code - 1] > loss:
+            loss = steps[1, code - 1]
         table[code] = loss
     loss = inner
     for code in range(at - 1, begin - 1, -1):
-        loss = max(loss, steps[1, code])
+        if steps[1, code] > loss:
+            loss = steps[1, code]
         table[code] = loss
 
 
@@ -301,7 +333,7 @@ def drop(row, cells, place, block, nodes):
         cells[end, j] = cell
     place[row] = -1
     if at != end:
-        place[cells[at, width - 3]] = at
+        place[cells[at, width - 2]] = at
     while node >= 0:
         nodes[LIVE, node] -= 1
         if nodes[LIVE, node] > 0:
@@ -345,30 +377,29 @@ def step_in(cells, at, table, steps, base, mark, is_first):
             mark[LOW, j] = place
             mark[HIGH, j] = place
             mark[SEED, j] = place
-        mark[LOW, j] = min(mark[LOW, j], place)
-        mark[HIGH, j] = max(mark[HIGH, j], place)
-        total += min(mark[WHOLE, j], mark[HIGH, j] - mark[LOW, j])
+        if place < mark[LOW, j]:
+            mark[LOW, j] = place
+        if place > mark[HIGH, j]:
+            mark[HIGH, j] = place
+        gap = mark[HIGH, j] - mark[LOW, j]
+        total += gap if gap < mark[WHOLE, j] else mark[WHOLE, j]
     return total
 
 
 @lean
-def renew(numbers, histogram, mark, table, steps, base, is_far):
+def renew(mark, table, steps, base):
     """Forget the last cluster; the next seed is to be far from the last one."""
-    numbers[TIMES] = 1
-    numbers[MAJOR] = 0
-    for group in range(histogram.size):
-        histogram[group] = 0
     for j in range(mark.shape[1]):
         mark[LOW, j] = mark[SEED, j]
         mark[HIGH, j] = mark[SEED, j]
-        if j < base.size - 1 and is_far:
+        if j < base.size - 1:
             aim(table, steps, base[j], base[j + 1], mark[SEED, j], steps[0, mark[SEED, j]])
 
 
 @lean
 def count_class(cells, at, numbers, histogram, size):
     """Count the class of the new member; return what its copies would cost extra."""
-    group = np.int64(cells[at, cells.shape[1] - 2])
+    group = np.int64(cells[at, cells.shape[1] - 1])
     histogram[group] += 1
     major = np.int64(0)
     for other in range(1, histogram.size):
@@ -381,73 +412,71 @@ def count_class(cells, at, numbers, histogram, size):
 
 @lean_outer
 def run(
-    cells, place, block, nodes, boxes, counts, table, steps, base, mark, numbers, seeds,
-    histogram, stack, inside, state, out,
+    cells, place, block, nodes, boxes, counts, table, steps, base, mark, numbers, histogram,
+    stack, inside, state, out,
 ):  # fmt: skip
     """Build clusters until fewer than k records or a third of the rows are left.
 
     cells, place, block, nodes, boxes: one tree, or one for near and one for far searches.
-    numbers: k, the penalty, the number of classes, whether rows have prices; then the factor
-    of the loss and the class of the majority, which change from step to step.
+    numbers: k, the penalty, how many columns are trees; then the factor of the loss and the
+    class of the majority, which change from step to step.
+    histogram: for the classes of a cluster's members; None: there are no classes.
     """
     k = numbers[K]
     rows = block.shape[1]
     few = rows // 3 if rows > WIDTHS[1] else np.int64(0)
     while state[LEFT] >= k and rows > few:
-        state[ROW] = -1
-        while state[NEXT] < seeds.size and state[ROW] < 0:
-            state[ROW] = seeds[state[NEXT]]
-            if counts[state[ROW]] == 0:
-                state[ROW] = -1
-                state[NEXT] += 1
-        is_far = state[ROW] < 0
-        renew(numbers, histogram, mark, table, steps, base, is_far)
-        size = np.int64(0)
+        renew(mark, table, steps, base)
+        if histogram is not None:
+            numbers[TIMES] = 1
+            for group in range(histogram.size):
+                histogram[group] = 0
         state[FLOOR] = ENDLESS
+        state[BEST] = ENDLESS
+        state[ROW] = ENDLESS
         state[NOW] += 1
-        if is_far:
-            state[BEST] = ENDLESS
-            state[ROW] = ENDLESS
+        size = np.int64(0)
         while size < k:
             state[FOUND] = 0
-            if is_far or size > 0:
-                tree = block.shape[0] - 1 if is_far else 0
-                blocks = block[tree, block.shape[1] - 1] + 1
-                search(
-                    cells[tree], boxes[tree], nodes[tree], blocks, table, mark, numbers, is_far,
-                    k - size, state, stack, inside,
-                )  # fmt: skip
-            is_far = False
+            tree = block.shape[0] - 1 if size == 0 else 0
+            blocks = block[tree, block.shape[1] - 1] + 1
+            search(
+                cells[tree], boxes[tree], nodes[tree], blocks, table, mark, numbers, histogram,
+                size == 0, k - size, state, stack, inside,
+            )  # fmt: skip
             # Rows inside the box cost nothing: they are taken in the table's order.
-            for i in range(max(state[FOUND], np.int64(1))):
+            i = np.int64(0)
+            while True:
                 row = inside[i] if state[FOUND] > 0 else state[ROW]
                 if row < 0:  # a copy of the last member
                     row = state[LAST]
                 at = place[0, row]
-                amount = min(counts[row], k - size)
-                if numbers[CLASSES] > 0:
-                    amount = np.int64(1)
                 if i == 0:
                     loss = step_in(cells[0], at, table, steps, base, mark, size == 0)
                     state[NOW] += size == 0
+                amount = k - size
+                if counts[row] < amount:
+                    amount = counts[row]
+                if histogram is not None:
+                    amount = np.int64(1)
+                    extra = count_class(cells[0], at, numbers, histogram, size + 1)
                 size += amount
                 take(row, amount, counts, state, out)
-                if numbers[CLASSES] > 0:
-                    extra = count_class(cells[0], at, numbers, histogram, size)
                 if counts[row] == 0:
                     rows -= 1
-                    for tree in range(block.shape[0]):
-                        drop(row, cells[tree], place[tree], block[tree], nodes[tree])
-                if size >= k:
+                    for t in range(block.shape[0]):
+                        drop(row, cells[t], place[t], block[t], nodes[t])
+                i += 1
+                if size >= k or i >= state[FOUND]:
                     break
             state[FLOOR] = loss
             state[BEST] = ENDLESS
             state[ROW] = ENDLESS
             state[LAST] = row
-            if numbers[CLASSES] > 0 and counts[row] > 0:
-                state[BEST] = loss * (size + 1) + extra  # of equals, a copy comes first
-                state[ROW] = -1
-            if numbers[CLASSES] + numbers[PRICED] > 0:
+            if histogram is not None:
                 state[FLOOR] = ENDLESS
+                if counts[row] > 0:
+                    state[BEST] = loss * (size + 1) + extra  # of equals, a copy comes first
+                    state[ROW] = -1
         state[LEFT] -= size
         state[LABEL] += 1

@@ -63,7 +63,9 @@ def cost(column, flat, log, j, low, high):
         return np.int64(flat[start + low])
     level = log[high - low]
     base = start + (level + 1) * column[j, SIZE]
-    return np.int64(max(flat[base + low], flat[base + high - (1 << level)]))
+    high += base - (1 << level)
+    low += base
+    return np.int64(flat[high] if flat[high] > flat[low] else flat[low])
 
 
 @lean
@@ -84,12 +86,14 @@ def best_cut(codes, column, flat, log, begin, end, tally, by_pairs):
         high = low
         for i in range(begin + 1, end):
             code = np.int64(codes[i, j])
-            low = min(low, code)
-            high = max(high, code)
+            if code < low:
+                low = code
+            if code > high:
+                high = code
         if low == high:
             continue
         shift = 0
-        while ((high - low) >> shift) >= max(32, rows):
+        while ((high - low) >> shift) >= rows and ((high - low) >> shift) >= 32:
             shift += 1
         bins = ((high - low) >> shift) + 1
         for b in range(bins):
@@ -98,10 +102,11 @@ def best_cut(codes, column, flat, log, begin, end, tally, by_pairs):
             tally[(codes[i, j] - low) >> shift] += 1
         whole = rows * cost(column, flat, log, j, low, high)
         left = tally[0]
-        edge = min(high, low + (np.int64(1) << shift) - 1)
+        before = np.int64(0)  # the last bin that has rows
         for b in range(1, bins):
             if tally[b] == 0:
                 continue
+            edge = low + ((before + 1) << shift) - 1
             here = low + (b << shift)
             if by_pairs:
                 apart = 2 * cost(column, flat, log, j, edge, here)
@@ -116,7 +121,7 @@ def best_cut(codes, column, flat, log, begin, end, tally, by_pairs):
                 axis = np.int64(j)
                 cut = here
             left += tally[b]
-            edge = min(high, low + ((b + 1) << shift) - 1)
+            before = np.int64(b)
     return axis, cut
 
 
@@ -139,8 +144,9 @@ def halve(codes, other, orders, column, flat, log, widths, tally, ends, order, r
             axis, cut = best_cut(codes, column, flat, log, begin, end, tally, by_pairs)
         if begin < end:
             for level in range(widths.size):
-                if (axis < 0 or rows <= widths[level]) and widths[level] < ends[1, depth - 1]:
-                    rank[begin] = max(rank[begin], np.int64(level + 1))
+                is_part = (axis < 0 or rows <= widths[level]) and widths[level] < ends[1, depth - 1]
+                if is_part and rank[begin] <= level:
+                    rank[begin] = level + 1
         if axis < 0:
             begin = end
             depth -= 1

@@ -25,18 +25,18 @@ def plant(
     """Return the cells in the tree's order, where each row went, its block, nodes and boxes.
 
     Of the nodes, the blocks come first and the root last. A box is the lowest cells, the
-    highest ones, the least row and the largest price.
+    highest ones and the least row.
     """
     order, rank = tree
     cells = cells[order]
     place = np.full(rows, -1, dtype=np.int64)
-    place[cells[:, -3]] = np.arange(len(cells))
+    place[cells[:, -2]] = np.arange(len(cells))
     starts = [np.flatnonzero(rank > level) for level in range(len(WIDTHS))]
     starts = [s for level, s in enumerate(starts) if not level or len(s) < len(starts[level - 1])]
     if len(starts[-1]) > 1:
         starts.append(np.zeros(1, dtype=np.int64))
-    columns = cells.shape[1] - 3
-    low, high = cells[:, : columns + 1], cells[:, [*range(columns), columns + 2]]
+    columns = cells.shape[1] - 2
+    low, high = cells[:, : columns + 1], cells[:, :columns]
     boxes, ends, above = [], [], []
     begins = starts[0]
     offset, below = 0, 0
@@ -44,7 +44,7 @@ def plant(
         if level:
             begins = np.searchsorted(starts[level - 1], own)
         low, high = np.minimum.reduceat(low, begins), np.maximum.reduceat(high, begins)
-        boxes.append(np.column_stack((low[:, :-1], high[:, :-1], low[:, -1], high[:, -1])))
+        boxes.append(np.column_stack((low[:, :-1], high, low[:, -1])))
         last = np.append(begins[1:], len(starts[level - 1]) if level else len(rank))
         ends.append((begins + below, last + below))
         if level:
