@@ -11,9 +11,9 @@ these changes is sought, and made if it loses less than the threshold:
     dissolve  the piece's whole cluster into its neighbours
     found     a cluster of pieces that their clusters can spare
 
-A change after which a cluster breaks the promise is taken back. A cluster keeps the two
-lowest and the two highest codes of each column, so that its box without one piece is known
-at once, and each column's loss, so that only columns that widen are looked up.
+A change after which a cluster breaks the promise is taken back. A box is the two lowest and
+the two highest codes of each column, so that the box without one piece is known at once, and
+each column's loss, so that only columns that change are looked up.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
 from shoal.kernels.axes import Promise
-from shoal.kernels.clustering_losses import cost
-from shoal.kernels.clustering_space import lean, lean_outer
+from shoal.kernels.clustering_losses import FACTS, cost
+from shoal.kernels.clustering_space import KIND, START, TABLE, lean, lean_outer
+from shoal.kernels.clustering_space import SIZE as COLUMN_SIZE
 from shoal.kernels.judge import judge, packed
 
 PULLS = 12
@@ -36,9 +37,14 @@ BEST = 3
 """Neighbours whose pieces are tried for a swap."""
 
 RECORDS, LABEL, NEXT, BEFORE = range(4)  # of a piece
-SIZE, LOSS, HEAD = range(3)  # of a cluster: records, loss of its box, first piece
+# Of a cluster: records, loss of its box, the least that it can lose without one piece, first
+# piece; behind them the records of each sensitive value.
+SIZE, LOSS, FLOOR, HEAD, SPREAD = range(5)
 LOW, LOW2, HIGH, HIGH2, PART = range(5)  # of a column of a cluster
 MOVE, SWAP, PULL = 1, 2, 3
+DISSOLVE, FOUND, CHANGE, ALIKE = range(4)  # what is tried, one after the other
+COMES, GOES = np.int64(1), np.int64(0)  # a plain 0 or True would be compiled for itself
+REST, MORE = 0, 1  # boxes behind the clusters': one without the piece, one with it
 
 
 class Pieces(NamedTuple):
@@ -91,45 +97,62 @@ def improve(
     links = np.empty((len(label), 4), dtype=np.int64)
     links[:, RECORDS] = counts
     links[:, LABEL] = label
-    numbers = _linked(links, clusters)
-    hist = np.zeros((clusters, promise.reference.size), dtype=np.int64)
-    np.add.at(hist, (label[:, None], secret), counts[:, None])
+    numbers = np.zeros((clusters, SPREAD + promise.reference.size), dtype=np.int64)
+    numbers[:, HEAD] = _linked(links, clusters)
+    np.add.at(numbers, (label[:, None], SPREAD + secret), counts[:, None])
     near = min(window, max(2, 128 // max(int(promise.k), 1)))
     fallen = run(
-        np.ascontiguousarray(codes), links, losses,
-        np.empty((clusters, 5 * codes.shape[1]), dtype=np.int32),
+        np.concatenate((codes, secret), axis=1), links, losses,
+        np.empty((5 * codes.shape[1], clusters + 2), dtype=np.int32),
         numbers,
-        np.empty((4, len(label) + clusters + BEST), dtype=np.int64),
+        np.empty((5, len(label) + clusters + BEST), dtype=np.int64),
         np.stack((turns, slack), axis=1),
         np.array([promise.k, window, near], dtype=np.int64),
-        *packed(promise),
-        secret, hist,
+        *packed(promise, SPREAD),
     )  # fmt: skip
     label[:] = links[:, LABEL]
     return int(fallen)
 
 
 def _linked(links: NDArray[np.int64], clusters: int) -> NDArray[np.int64]:
-    """Link the pieces of each cluster, the last one first; return the clusters' numbers."""
+    """Link the pieces of each cluster, the last one first; return the first of each."""
     order = np.argsort(links[:, LABEL], kind="stable")
     is_same = links[order[1:], LABEL] == links[order[:-1], LABEL]
     links[:, NEXT] = -1
     links[:, BEFORE] = -1
     links[order[1:][is_same], NEXT] = order[:-1][is_same]
     links[order[:-1][is_same], BEFORE] = order[1:][is_same]
-    numbers = np.zeros((clusters, 3), dtype=np.int64)
-    numbers[:, HEAD] = -1
+    heads = np.full(clusters, -1)
     last = order[np.append(~is_same, True)]
-    numbers[links[last, LABEL], HEAD] = last
-    return numbers
+    heads[links[last, LABEL]] = last
+    return heads
 
 
 @lean
-def renew(codes, pieces, losses, state, numbers, a):
+def floor_of(losses, state, box):
+    """Return what a box loses at least, whichever one piece goes."""
+    loss = np.int64(0)
+    for c in range(state.shape[0] // 5):
+        low = state[5 * c + LOW, box]
+        high = state[5 * c + HIGH, box]
+        least = np.int64(state[5 * c + PART, box])
+        for end in range(2):
+            first = state[5 * c + LOW2, box] if end == 0 else low
+            last = high if end == 0 else state[5 * c + HIGH2, box]
+            if (first > low or last < high) and first <= last:
+                part = cost(losses, c, first, last)
+                if part < least:
+                    least = part
+        loss += least
+    return loss
+
+
+@lean
+def renew(cells, pieces, losses, state, numbers, a):
     """Count a cluster's records and find its extreme codes and its loss anew."""
     size = np.int64(0)
     loss = np.int64(0)
-    for c in range(codes.shape[1]):
+    for c in range(state.shape[0] // 5):
         low = np.int32(2147483647)
         low2 = low
         high = np.int32(-1)
@@ -138,7 +161,7 @@ def renew(codes, pieces, losses, state, numbers, a):
         size = np.int64(0)
         while piece >= 0:
             size += pieces[piece, RECORDS]
-            code = codes[piece, c]
+            code = cells[piece, c]
             if code < low:
                 low2 = low
                 low = code
@@ -150,54 +173,91 @@ def renew(codes, pieces, losses, state, numbers, a):
             elif code > high2:
                 high2 = code
             piece = pieces[piece, NEXT]
-        state[a, 5 * c + LOW] = low
-        state[a, 5 * c + LOW2] = low2
-        state[a, 5 * c + HIGH] = high
-        state[a, 5 * c + HIGH2] = high2
+        state[5 * c + LOW, a] = low
+        state[5 * c + LOW2, a] = low2
+        state[5 * c + HIGH, a] = high
+        state[5 * c + HIGH2, a] = high2
         if high >= 0:
             part = cost(losses, c, low, high)
-            state[a, 5 * c + PART] = part
+            state[5 * c + PART, a] = part
             loss += part
     numbers[a, SIZE] = size
     numbers[a, LOSS] = loss
+    numbers[a, FLOOR] = floor_of(losses, state, a)
 
 
 @lean
-def box_loss(codes, losses, state, a, joins, leaves, limit):
-    """Return the loss of a cluster's box with one piece more, one less, or both.
+def draw(cells, losses, state, box, a, piece, way):
+    """Write a cluster's box with a piece that comes, or without one that goes; return its loss."""
+    loss = np.int64(0)
+    for c in range(state.shape[0] // 5):
+        low = state[5 * c + LOW, a]
+        low2 = state[5 * c + LOW2, a]
+        high = state[5 * c + HIGH, a]
+        high2 = state[5 * c + HIGH2, a]
+        part = np.int64(state[5 * c + PART, a])
+        code = cells[piece, c]
+        if way == COMES:
+            is_old = low <= code and code <= high
+            if code < low:
+                low2 = low
+                low = code
+            elif code < low2:
+                low2 = code
+            if code > high:
+                high2 = high
+                high = code
+            elif code > high2:
+                high2 = code
+        else:
+            is_old = low < code and code < high
+            if code == low:
+                low = low2
+            if code == high:
+                high = high2
+        if not is_old:
+            part = cost(losses, c, low, high)
+        state[5 * c + LOW, box] = low
+        state[5 * c + LOW2, box] = low2
+        state[5 * c + HIGH, box] = high
+        state[5 * c + HIGH2, box] = high2
+        state[5 * c + PART, box] = part
+        loss += part
+    return loss
 
-    A number below 0 stands for no piece. Stops, with what it has, above the limit.
+
+@lean
+def box_loss(cells, losses, state, box, piece, way, limit):
+    """Return the loss of a box with a piece that comes, or without one that goes.
+
+    Stops, with what it has, above the limit.
     """
     loss = np.int64(0)
-    for c in range(codes.shape[1]):
-        low = state[a, 5 * c + LOW]
-        high = state[a, 5 * c + HIGH]
-        part = np.int64(state[a, 5 * c + PART])
-        is_old = True
-        if leaves >= 0:
-            code = codes[leaves, c]
-            if code == low:
-                low = state[a, 5 * c + LOW2]
-                is_old = False
-            if code == high:
-                high = state[a, 5 * c + HIGH2]
-                is_old = False
-        if joins >= 0:
-            code = codes[joins, c]
-            if code < low:
-                low = code
-                is_old = False
-            if code > high:
-                high = code
-                is_old = False
-        loss += part if is_old else cost(losses, c, low, high)
+    for c in range(state.shape[0] // 5):
+        low = state[5 * c + LOW, box]
+        high = state[5 * c + HIGH, box]
+        code = cells[piece, c]
+        is_old = low < code and code < high
+        if not is_old:
+            if way == COMES:
+                is_old = code == low or code == high
+                if code < low:
+                    low = code
+                else:
+                    high = code
+            else:
+                if code == low:
+                    low = state[5 * c + LOW2, box]
+                if code == high:
+                    high = state[5 * c + HIGH2, box]
+        loss += np.int64(state[5 * c + PART, box]) if is_old else cost(losses, c, low, high)
         if loss > limit:
             break
     return loss
 
 
 @lean
-def shift(codes, pieces, losses, state, numbers, rules, secret, hist, room, first, last):
+def shift(cells, pieces, losses, state, numbers, room, rules, first, last):
     """Carry out the moves first … last - 1: room[2] lists the pieces, room[3] where they go.
 
     room[3] then says where they came from: to do the same again takes them back.
@@ -223,40 +283,47 @@ def shift(codes, pieces, losses, state, numbers, rules, secret, hist, room, firs
         numbers[to, HEAD] = piece
         pieces[piece, LABEL] = to
         if rules is not None:
-            for s in range(secret.shape[1]):
-                hist[a, secret[piece, s]] -= pieces[piece, RECORDS]
-                hist[to, secret[piece, s]] += pieces[piece, RECORDS]
+            for s in range(state.shape[0] // 5, cells.shape[1]):
+                value = SPREAD + cells[piece, s]
+                numbers[a, value] -= pieces[piece, RECORDS]
+                numbers[to, value] += pieces[piece, RECORDS]
         for end in range(2):  # one call in a loop: two would be compiled twice
-            renew(codes, pieces, losses, state, numbers, a if end == 0 else to)
+            renew(cells, pieces, losses, state, numbers, a if end == 0 else to)
 
 
 @lean
-def nearest(codes, pieces, losses, state, numbers, piece, window, room):
-    """List the clusters around that grow least by a piece: their growth and place."""
-    found = 0
+def nearest(cells, pieces, losses, state, numbers, piece, window, room):
+    """List the clusters around that grow least by a piece: their growth and place.
+
+    Column by column, without a branch that depends on the codes: that takes a third of the
+    time of looking at fewer columns.
+    """
     a = pieces[piece, LABEL]
     count = pieces[piece, RECORDS]
-    columns = codes.shape[1]
-    limit = np.int64(1) << 60
-    for b in range(a - window, a + window + 1):
-        if b == a or b < 0 or b >= len(numbers) or numbers[b, SIZE] == 0:
-            continue
-        size = numbers[b, SIZE]
-        growth = count * numbers[b, LOSS]
-        for c in range(columns):
-            if growth >= limit:
-                break
-            low = state[b, 5 * c + LOW]
-            high = state[b, 5 * c + HIGH]
-            code = codes[piece, c]
-            if code < low:
-                low = code
-            elif code > high:
-                high = code
+    begin = a - window if a > window else np.int64(0)
+    end = a + window + 1 if a + window < len(numbers) else np.int64(len(numbers))
+    for b in range(begin, end):
+        room[4, b] = 0
+    for c in range(state.shape[0] // 5):
+        code = cells[piece, c]
+        is_table = losses[FACTS * c + KIND] == TABLE
+        start = losses[FACTS * c + START]
+        width = losses[FACTS * c + COLUMN_SIZE]
+        for b in range(begin, end):
+            low = state[5 * c + LOW, b]
+            high = state[5 * c + HIGH, b]
+            low = code if code < low else low
+            high = code if code > high else high
+            if is_table:
+                room[4, b] += losses[start + low * width + high]
             else:
-                continue
-            growth += (size + count) * (cost(losses, c, low, high) - state[b, 5 * c + PART])
-        if growth >= limit:
+                room[4, b] += cost(losses, c, low, high)
+    found = 0
+    limit = np.int64(1) << 60
+    for b in range(begin, end):
+        size = numbers[b, SIZE]
+        growth = (size + count) * room[4, b] - size * numbers[b, LOSS]
+        if growth >= limit or b == a or size == 0:
             continue
         if found < BEST:
             found += 1
@@ -273,64 +340,52 @@ def nearest(codes, pieces, losses, state, numbers, piece, window, room):
 
 
 @lean
-def all_hold(rules, rare, numbers, hist, clusters, found):
-    """Say whether each of some clusters keeps the promise, or has no records."""
-    for i in range(found):
-        a = clusters[i]
-        if numbers[a, SIZE] > 0 and not judge(rules, rare, numbers[a, SIZE], hist, a):
+def all_hold(pieces, numbers, room, moves, rules, rare):
+    """Say whether each cluster that moves touched keeps the promise, or has no records."""
+    for i in range(2 * moves):
+        a = room[3, i // 2] if i % 2 else pieces[room[2, i // 2], LABEL]
+        if numbers[a, SIZE] > 0 and not judge(rules, rare, numbers[a, SIZE], numbers, a):
             return False
     return True
 
 
 @lean
-def dissolve(codes, pieces, losses, state, numbers, room, a, window, rules, rare, secret, hist):
+def dissolve(cells, pieces, losses, state, numbers, room, rules, a, window):
     """Give every piece of a cluster to the neighbour that grows least, if that loses less.
 
     Looks first what it would lose if each piece were the only one to come. Returns: the
-    change of the loss; 0 and all as before, if it is not below 0.
+    change of the loss, and how many moves were made; if it is not below 0, they are to be
+    taken back.
     """
-    old = numbers[a, SIZE] * numbers[a, LOSS]
-    change = np.int64(0)
+    change = np.int64(-1)
     done = np.int64(0)
-    is_kept = True
     for look in range(2):
-        if change > 0 or not is_kept:
-            break
-        change = -old
-        piece = numbers[a, HEAD]
-        while piece >= 0 and change < 0 and is_kept:
-            after = pieces[piece, NEXT]
-            is_kept = nearest(codes, pieces, losses, state, numbers, piece, window, room) > 0
-            if is_kept:
-                change += room[0, 0]
-            if is_kept and look == 1:
-                to = room[1, 0]
-                room[2, done] = piece
-                room[3, done] = to
-                done += 1
-                shift(
-                    codes, pieces, losses, state, numbers, rules, secret, hist, room, done - 1, done
-                )
-                if rules is not None:
-                    is_kept = judge(rules, rare, numbers[to, SIZE], hist, to)
-            piece = after
         if change >= 0:
-            is_kept = False
-    if is_kept:
-        return change
-    shift(codes, pieces, losses, state, numbers, rules, secret, hist, room, np.int64(0), done)
-    return np.int64(0)
+            break
+        change = -numbers[a, SIZE] * numbers[a, LOSS]
+        piece = numbers[a, HEAD]
+        while piece >= 0 and change < 0:
+            after = pieces[piece, NEXT]
+            if nearest(cells, pieces, losses, state, numbers, piece, window, room) == 0:
+                change = np.int64(0)
+                break
+            change += room[0, 0]
+            if look == 1:
+                room[2, done] = piece
+                room[3, done] = room[1, 0]
+                done += 1
+                shift(cells, pieces, losses, state, numbers, room, rules, done - 1, done)
+            piece = after
+    return change, done
 
 
 @lean
-def emerge(
-    codes, pieces, losses, state, numbers, room, first, e, k, near, rules, rare, secret, hist
-):
-    """Found cluster e from pieces that their clusters can spare, if that loses less.
+def emerge(cells, pieces, losses, state, numbers, room, rules, first, e, k, near):
+    """Found cluster e from pieces that their clusters can spare.
 
     It begins with one piece and takes, from the clusters around, the spare one that makes
-    it grow least, until it has k records. Returns: the change of the loss; 0 and all as
-    before, if it is not below 0.
+    it grow least, until it has k records. Returns: the change of the loss (0: there are not
+    enough), and how many moves were made; if it is not below 0, they are to be taken back.
     """
     change = np.int64(0)
     done = np.int64(0)
@@ -342,7 +397,7 @@ def emerge(
         room[2, done] = piece
         room[3, done] = e
         done += 1
-        shift(codes, pieces, losses, state, numbers, rules, secret, hist, room, done - 1, done)
+        shift(cells, pieces, losses, state, numbers, room, rules, done - 1, done)
         change += numbers[a, SIZE] * numbers[a, LOSS]
         piece = np.int64(-1)
         if numbers[e, SIZE] >= k:
@@ -355,30 +410,22 @@ def emerge(
             while q >= 0:
                 count = pieces[q, RECORDS]
                 if count < k and numbers[b, SIZE] - count >= k:
-                    loss = box_loss(codes, losses, state, e, q, np.int64(-1), least)
+                    loss = box_loss(cells, losses, state, e, q, COMES, least)
                     if loss < least:
                         piece = q
                         least = loss
                 q = pieces[q, NEXT]
     change += numbers[e, SIZE] * numbers[e, LOSS]
-    is_kept = numbers[e, SIZE] >= k and change < 0
-    if rules is not None and is_kept:
-        room[3, done] = e
-        is_kept = all_hold(rules, rare, numbers, hist, room[3], done + 1)
-    if is_kept:
-        return change
-    shift(codes, pieces, losses, state, numbers, rules, secret, hist, room, np.int64(0), done)
-    return np.int64(0)
+    return change if numbers[e, SIZE] >= k else np.int64(0), done
 
 
 @lean
 def choose(
-    codes, pieces, losses, state, numbers, piece, k, room, found, rules, secret, same, gain, least
-):
-    """Find the best move, swap or pull for a piece; return its kind (0: none) and the change.
+    cells, pieces, losses, state, numbers, room, rules, piece, k, found, same, gain, least
+):  # fmt: skip
+    """Find the best move, swap or pull for a piece; return the change and how many moves (0: none).
 
-    room: the nearest clusters; becomes the moves as `shift` takes them, and in room[1] the
-    clusters that they touch.
+    room: the nearest clusters; becomes the moves as `shift` takes them.
     same: only swaps with a piece of the same sensitive values, which change no spread.
     """
     a = pieces[piece, LABEL]
@@ -388,13 +435,17 @@ def choose(
     old = size * numbers[a, LOSS]
     kind = 0
     other = np.int64(-1)
+    goal = room[1, 0]
     if (left >= k or left == 0) and not same and room[0, 0] - gain < least:
         least = room[0, 0] - gain
         kind = MOVE
-        room[2, 0] = room[1, 0]
     pulls = np.int64(0)
     if 0 < left < k and not same and room[0, 0] - old < least:
         pulls = np.int64(2 * PULLS + 1)
+    rest = state.shape[1] - 2 + REST
+    least_a = np.int64(0)
+    if left > 0:
+        least_a = (old - gain) // left
     for n in range(found + pulls if left > 0 else 0):
         is_swap = n < found
         b = room[1, n] if is_swap else a - PULLS + n - found
@@ -403,6 +454,14 @@ def choose(
                 continue
         before = old + numbers[b, SIZE] * numbers[b, LOSS]
         before -= np.int64(0) if is_swap else room[0, 0]
+        box = b
+        least_b = numbers[b, FLOOR]
+        if is_swap:
+            box = np.int64(state.shape[1] - 2 + MORE)
+            draw(cells, losses, state, box, b, piece, COMES)
+            least_b = floor_of(losses, state, box)
+        elif k * (least_a + least_b) >= least + before:
+            continue
         q = numbers[b, HEAD]
         while q >= 0:
             a_size = left + pieces[q, RECORDS]
@@ -410,42 +469,38 @@ def choose(
             fits = a_size >= k and b_size > 0
             b_size += count if is_swap else np.int64(0)
             if rules is not None:
-                for s in range(secret.shape[1] if same else 0):
-                    fits = fits and secret[q, s] == secret[piece, s]
-            if fits and b_size >= k:
-                most = least + before
-                loss = a_size * box_loss(codes, losses, state, a, q, piece, most // a_size)
+                for s in range(state.shape[0] // 5, cells.shape[1] if same else 0):
+                    fits = fits and cells[q, s] == cells[piece, s]
+            most = least + before - b_size * least_b
+            if fits and b_size >= k and a_size * least_a < most:
+                loss = a_size * box_loss(cells, losses, state, rest, q, COMES, most // a_size)
                 if loss < most:
-                    most -= loss
-                    joins = piece if is_swap else np.int64(-1)
-                    loss = b_size * box_loss(codes, losses, state, b, joins, q, most // b_size)
+                    most = least + before - loss
+                    loss = b_size * box_loss(cells, losses, state, box, q, GOES, most // b_size)
                     if loss < most:
                         least -= most - loss
                         kind = SWAP if is_swap else PULL
-                        room[2, 0] = b
+                        goal = b if is_swap else room[1, 0]
                         other = q
             q = pieces[q, NEXT]
-    b = room[2, 0]
     room[2, 0] = piece
-    room[3, 0] = room[1, 0] if kind == PULL else b
+    room[3, 0] = goal
     room[2, 1] = other
     room[3, 1] = a
-    room[1, 0] = a
-    room[1, 1] = b
-    room[1, 2] = room[3, 0]
-    return np.int64(kind), least
+    return least, np.int64(2 if kind > MOVE else kind)
 
 
 @lean_outer
-def run(codes, pieces, losses, state, numbers, room, turns, settings, rules, rare, secret, hist):
+def run(cells, pieces, losses, state, numbers, room, turns, settings, rules, rare):
     """Give every piece its turn; return by how much the loss fell.
 
-    rules, rare: the promise, where it is more than k; otherwise None.
+    cells: codes and, behind them, sensitive values. rules, rare: the promise, where it is more
+    than k; otherwise None.
     """
     clusters = len(numbers)
     k, window, near = settings[0], settings[1], settings[2]
     for a in range(clusters):
-        renew(codes, pieces, losses, state, numbers, a)
+        renew(cells, pieces, losses, state, numbers, a)
     fallen = np.int64(0)
     e = np.int64(clusters - 1)  # an empty cluster
     for turn in range(len(turns)):
@@ -457,53 +512,53 @@ def run(codes, pieces, losses, state, numbers, room, turns, settings, rules, rar
             continue  # a row that k records share is best left alone
         gain = size * numbers[a, LOSS]
         if size > count:
-            rest = box_loss(codes, losses, state, a, np.int64(-1), piece, np.int64(1) << 60)
-            gain -= (size - count) * rest
+            box = clusters + REST
+            gain -= (size - count) * draw(cells, losses, state, box, a, piece, GOES)
         if gain <= 0:
             continue
         is_first = numbers[a, HEAD] == piece  # once a round for each cluster, more or less
-        gone = np.int64(0)
-        if is_first:
-            gone = dissolve(
-                codes, pieces, losses, state, numbers, room, a, window, rules, rare, secret, hist
-            )  # fmt: skip
-        if gone == 0 and size - count >= k and is_first:
-            for _ in range(clusters):
-                if numbers[e, SIZE] == 0:
+        for plan in range(
+            DISSOLVE if is_first else CHANGE, CHANGE + 1 if rules is None else ALIKE + 1
+        ):
+            change = np.int64(0)
+            moves = np.int64(0)
+            if plan == DISSOLVE:
+                change, moves = dissolve(
+                    cells, pieces, losses, state, numbers, room, rules, a, window
+                )
+            elif plan == FOUND:
+                if size - count < k:
+                    continue
+                for _ in range(clusters):
+                    if numbers[e, SIZE] == 0:
+                        break
+                    e = e - 1 if e > 0 else np.int64(clusters - 1)
+                if numbers[e, SIZE] > 0:
+                    continue
+                change, moves = emerge(
+                    cells, pieces, losses, state, numbers, room, rules, piece, e, k, near
+                )
+            else:
+                found = nearest(cells, pieces, losses, state, numbers, piece, window, room)
+                if found == 0:
                     break
-                e = e - 1 if e > 0 else np.int64(clusters - 1)
-            if numbers[e, SIZE] == 0:
-                gone = emerge(
-                    codes, pieces, losses, state, numbers, room, piece, e, k, near, rules, rare,
-                    secret, hist,
+                change, moves = choose(
+                    cells, pieces, losses, state, numbers, room, rules, piece, k, found,
+                    plan == ALIKE, gain, turns[turn, 1],
                 )  # fmt: skip
-        fallen -= gone
-        if gone != 0:
-            continue
-        for attempt in range(1 if rules is None else 2):
-            found = nearest(codes, pieces, losses, state, numbers, piece, window, room)
-            if found == 0:
-                break
-            kind, least = choose(
-                codes, pieces, losses, state, numbers, piece, k, room, found, rules, secret,
-                attempt == 1, gain, turns[turn, 1],
-            )  # fmt: skip
-            if kind == 0:
-                break
-            moves = np.int64(1) if kind == MOVE else np.int64(2)
-            is_kept = True
+                if moves == 0:
+                    break
+            is_kept = False
             for again in range(2):
-                shift(
-                    codes, pieces, losses, state, numbers, rules, secret, hist, room,
-                    np.int64(0), moves,
-                )  # fmt: skip
-                if rules is not None:
-                    is_kept = again == 0 and all_hold(
-                        rules, rare, numbers, hist, room[1], 3 if kind == PULL else 2
-                    )
-                if is_kept or again == 1:
+                if again == 1 or plan >= CHANGE:
+                    shift(cells, pieces, losses, state, numbers, room, rules, np.int64(0), moves)
+                if again == 0:
+                    is_kept = change < 0 or plan >= CHANGE
+                    if rules is not None and is_kept:
+                        is_kept = all_hold(pieces, numbers, room, moves, rules, rare)
+                if is_kept:
                     break
             if is_kept:
-                fallen -= least
+                fallen -= change
                 break
     return fallen

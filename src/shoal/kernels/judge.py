@@ -41,22 +41,24 @@ KIND, LIMIT, SECOND, BAR, LOW, HIGH, HOW, AT, WHOLE, NODES = range(10)
 ROW = 10
 
 
-def packed(promise: Promise) -> tuple[NDArray[np.float64] | None, bool | None]:
+def packed(promise: Promise, behind: int = 0) -> tuple[NDArray[np.float64] | None, bool | None]:
     """Return the promise as compiled code takes it: `rules` and `rare`.
 
     rules: one array with room behind it that `judge` writes to, so each thread needs its
     own; None where nothing but k is promised. rare: True where a model is recursive or
     measures by a hierarchy, otherwise None. What is None is not compiled. Counts are exact:
     they stay below 2^53.
+
+    behind: where the histograms begin in the rows that `judge` is given.
     """
     if not promise.kind.size:
         return None, None
     close = (promise.kind == CLOSENESS) | (promise.kind == NT_CLOSENESS)
     is_rare = (promise.kind == RECURSIVE) | close & (promise.distance == HIERARCHICAL)
-    return _rules(promise), True if is_rare.any() else None
+    return _rules(promise, behind), True if is_rare.any() else None
 
 
-def _rules(promise: Promise) -> NDArray[np.float64]:
+def _rules(promise: Promise, behind: int) -> NDArray[np.float64]:
     models = promise.kind.size
     rows = np.zeros((models, ROW))
     rows[:, KIND] = promise.kind
@@ -64,8 +66,8 @@ def _rules(promise: Promise) -> NDArray[np.float64]:
     rows[:, SECOND] = promise.second_number
     rows[:, BAR] = _bars(promise)
     rows[:, HOW] = promise.distance
-    rows[:, LOW] = promise.start[promise.column]
-    rows[:, HIGH] = promise.start[promise.column + 1]
+    rows[:, LOW] = promise.start[promise.column] + behind
+    rows[:, HIGH] = promise.start[promise.column + 1] + behind
     more: list[NDArray[Any]] = []
     at = FIRST + rows.size
     for m, (kind, column) in enumerate(zip(promise.kind, promise.column, strict=True)):
