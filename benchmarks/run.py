@@ -18,7 +18,7 @@ from benchmarks.measure import ROOT, yardstick
 PAGE = ROOT / "docs" / "benchmarks.md"
 NAMES = (
     "release", "lattice", "microaggregation", "semantic", "infer", "dp", "encode",
-    "encode_validity", "spark",
+    "encode_validity", "first", "spark",
 )  # fmt: skip
 HEAD = """# Benchmarks
 

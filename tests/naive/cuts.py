@@ -8,10 +8,11 @@ from __future__ import annotations
 from tests.naive.clustering import Losses
 
 
-def bestcut(data, counts, k, *, domains, holds=None):
+def bestcut(data, counts, k, *, domains, holds=None, with_pairs=True):
     """Return the classes as lists of rows, in the order in which they are cut.
 
     holds: says of a list of rows whether it keeps the rest of the promise.
+    with_pairs: where no cut gains much, cut where most pairs are separated.
     """
     losses = Losses(domains)
 
@@ -33,7 +34,36 @@ def bestcut(data, counts, k, *, domains, holds=None):
                 better = best is None or total < best[0]
                 if better and allowed(inside) and allowed(outside):
                     best = total, inside, outside
+        if looks_blind(part, best):
+            best = by_pairs(part) or best
         return [part] if best is None else cut(best[1]) + cut(best[2])
+
+    def looks_blind(part, best):
+        """Say whether a part of 8 k records or more gains less than a tenth by its best cut."""
+        if not with_pairs or sum(counts[r] for r in part) < 8 * k:
+            return False
+        return best is None or (loss(part) - best[0]) * 10 < loss(part)
+
+    def by_pairs(part):
+        """Return the cut that separates most pairs of records, weighed by how far apart."""
+        whole = sum(counts[r] for r in part)
+        best = None
+        for j in range(len(domains)):
+            order = sorted(part, key=lambda r, j=j: data[r][j])
+            codes = [data[r][j] for r in order]
+            for i in range(1, len(order)):
+                if codes[i] == codes[i - 1]:
+                    continue
+                left = sum(counts[r] for r in order[:i])
+                if domains[j].tree is None:
+                    apart = losses.column(j, codes)
+                else:
+                    apart = 2 * losses.column(j, codes[i - 1 : i + 1])
+                weight = left * (whole - left) // whole * apart
+                better = weight > (0 if best is None else best[0])
+                if better and allowed(order[:i]) and allowed(order[i:]):
+                    best = weight, order[:i], order[i:]
+        return best
 
     def positions(order, j):
         """Yield all cuts of a sorted part: positions, then subtrees in the middle."""

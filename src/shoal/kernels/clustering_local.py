@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
 from shoal.kernels.axes import Promise
-from shoal.kernels.clustering_losses import FACTS, cost
-from shoal.kernels.clustering_space import KIND, START, TABLE, lean, lean_outer
-from shoal.kernels.clustering_space import SIZE as COLUMN_SIZE
+from shoal.kernels.clustering_losses import cost
+from shoal.kernels.clustering_space import lean, lean_outer
 from shoal.kernels.judge import judge, packed
 
 PULLS = 12
@@ -306,18 +305,12 @@ def nearest(cells, pieces, losses, state, numbers, piece, window, room):
         room[4, b] = 0
     for c in range(state.shape[0] // 5):
         code = cells[piece, c]
-        is_table = losses[FACTS * c + KIND] == TABLE
-        start = losses[FACTS * c + START]
-        width = losses[FACTS * c + COLUMN_SIZE]
         for b in range(begin, end):
             low = state[5 * c + LOW, b]
             high = state[5 * c + HIGH, b]
             low = code if code < low else low
             high = code if code > high else high
-            if is_table:
-                room[4, b] += losses[start + low * width + high]
-            else:
-                room[4, b] += cost(losses, c, low, high)
+            room[4, b] += cost(losses, c, low, high)
     found = 0
     limit = np.int64(1) << 60
     for b in range(begin, end):

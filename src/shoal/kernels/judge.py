@@ -127,33 +127,47 @@ def figure(rules, rare, row, records, hist, h):
     (n,t)-closeness does not ask is at distance 0.
     """
     kind = rules[row + KIND]
+    how = rules[row + HOW]
+    is_close = kind == CLOSENESS or kind == NT_CLOSENESS
+    if kind == NT_CLOSENESS:
+        # The class itself, or the whole table, must be the set of n records around it.
+        if records >= rules[row + SECOND]:
+            return 0.0
+        if rules[row + WHOLE] < rules[row + SECOND]:
+            return np.inf
     if rare is not None:
         if kind == RECURSIVE:
             return top_share(rules, row, hist, h)
-    if kind == CLOSENESS or kind == NT_CLOSENESS:
-        # The class itself, or the whole table, must be the set of n records around it.
-        if kind == NT_CLOSENESS and records >= rules[row + SECOND]:
-            return 0.0
-        if kind == NT_CLOSENESS and rules[row + WHOLE] < rules[row + SECOND]:
-            return np.inf
-        if rare is not None:
-            if rules[row + HOW] == HIERARCHICAL:
-                return tree_distance(rules, row, records, hist, h)
-        return line_distance(rules, row, records, hist, h)
+        if is_close and how == HIERARCHICAL:
+            return tree_distance(rules, row, records, hist, h)
     low = np.int64(rules[row + LOW])
+    high = np.int64(rules[row + HIGH])
     at = np.int64(rules[row + AT]) - low
     found = 0.0
-    for v in range(low, np.int64(rules[row + HIGH])):
-        count = hist[h, v]
-        if count > 0:
-            share = count / records
+    carried = 0.0
+    for v in range(low, high):
+        share = hist[h, v] / records
+        if is_close:
+            whole = rules[at + v] / rules[row + WHOLE]
+            carried += share - whole
+            if how == ORDERED:
+                found += abs(carried)
+            elif how == EQUAL:
+                found += abs(share - whole)
+            elif share + whole > 0:  # chi-square
+                found += (share - whole) * (share - whole) / (share + whole)
+        elif share > 0:
             if kind == DISTINCT:
                 found -= 1.0
             elif kind == ENTROPY:
                 found += share * np.log(share)
-            elif rules[at + v] > 0:  # (α,k) limits this value
-                found = max(found, share)
-    return found
+            elif rules[at + v] > 0 and share > found:  # (α,k) limits this value
+                found = share
+    if not is_close:
+        return found
+    if how != ORDERED:
+        return found / 2
+    return found / (high - low - 1) if high - low > 1 else 0.0
 
 
 @inner
@@ -174,7 +188,8 @@ def top_share(rules, row, hist, h):
         if count <= 0.0:
             continue
         found += 1
-        top = max(top, count)
+        if count > top:
+            top = count
         tail += count
         i = kept
         while i > 0 and rules[room + i - 1] < count:
@@ -183,36 +198,13 @@ def top_share(rules, row, hist, h):
             i -= 1
         if i < most:
             rules[room + i] = count
-            kept = min(kept + 1, most)
+            if kept < most:
+                kept += 1
     if found < rules[row + LIMIT]:
         return np.inf
     for i in range(kept):
         tail -= rules[room + i]
     return top / tail  # as the verifier divides, so that both round alike
-
-
-@inner
-def line_distance(rules, row, records, hist, h):
-    """Return the distance of a class from the whole table: equal, ordered or chi-square."""
-    low = np.int64(rules[row + LOW])
-    high = np.int64(rules[row + HIGH])
-    at = np.int64(rules[row + AT]) - low
-    how = rules[row + HOW]
-    total = 0.0
-    carried = 0.0
-    for v in range(low, high):
-        p = hist[h, v] / records
-        q = rules[at + v] / rules[row + WHOLE]
-        if how == EQUAL:
-            total += abs(p - q)
-        elif how == ORDERED:
-            carried += p - q
-            total += abs(carried)
-        elif p + q > 0:
-            total += (p - q) * (p - q) / (p + q)
-    if how == ORDERED:
-        return total / (high - low - 1) if high - low > 1 else 0.0
-    return total / 2
 
 
 @inner
@@ -241,7 +233,7 @@ def tree_distance(rules, row, records, hist, h):
     for i in range(nodes):
         surplus = rules[room + i]
         lack = rules[room + nodes + i]
-        total += min(surplus, lack) * rules[tree + nodes + i]
+        total += (lack if lack < surplus else surplus) * rules[tree + nodes + i]
         above = np.int64(rules[tree + i])
         if above >= 0:
             if surplus > lack:

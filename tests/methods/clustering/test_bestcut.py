@@ -1,17 +1,22 @@
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.methods.clustering.tables import check_release, records, tables
+from tests.methods.clustering.tables import check_release, disease, records, tables
 from tests.methods.clustering.test_laws import numbers
 from tests.naive import cuts as naive
 
 from shoal.core.errors import KernelInputError
+from shoal.core.hierarchy import Hierarchy
 from shoal.core.privacy import KAnonymity, LDiversity
+from shoal.core.schema import Kind
 from shoal.kernels import clustering_cut as kernel
 from shoal.kernels.clustering_losses import packed
 from shoal.methods.arrays import promise_of
 from shoal.methods.clustering.bestcut import bestcut
 from shoal.methods.clustering.space import space_of
+from shoal.methods.domain import tree_domain
+from shoal.methods.frequency import from_codes
 
 
 def cut(table, models, **options):
@@ -49,6 +54,57 @@ def test_the_twin_makes_the_same_cuts_under_a_promise(table, k, values):
     twin = naive.bestcut(data, counts, k, domains=table.domains, holds=holds)
     models = [KAnonymity(k), LDiversity(values, column="disease")]
     assert classes(cut(table, models, sample=10**6)) == twin
+
+
+@st.composite
+def deep_tables(draw, most=40):
+    """Draw tables whose columns lose nothing until a class is deep down in a hierarchy."""
+    texts = [f"{i:05b}" for i in range(32)]
+    rows = [tuple(t[: 5 - cut] + "*" * cut for cut in range(6)) for t in texts]
+    tree = Hierarchy.from_rows("zip", rows)
+    columns = [
+        tree_domain(name, Kind.CATEGORICAL, texts, tree, missing=False, weight=1.0)
+        for name in ("zip", "birth")
+    ]
+    n = draw(st.integers(16, most))
+    cells = draw(st.lists(st.integers(0, 31), min_size=2 * n, max_size=2 * n))
+    values = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    return from_codes(
+        columns, np.array(cells, dtype=np.int32).reshape(n, 2), np.ones(n, dtype=np.int64),
+        sensitive_domains=(disease(),), sensitive=np.array(values, dtype=np.int32).reshape(n, 1),
+    )  # fmt: skip
+
+
+@settings(max_examples=40, deadline=None)
+@given(table=deep_tables(), k=st.integers(1, 4), values=st.integers(1, 3))
+def test_where_no_cut_gains_much_the_twin_separates_the_same_pairs(table, k, values):
+    data, counts = plain(table)
+
+    def holds(rows):
+        return len({int(table.sensitive[r, 0]) for r in rows}) >= values
+
+    models = [KAnonymity(k), *([LDiversity(values, column="disease")] if values > 1 else [])]
+    twin = naive.bestcut(data, counts, k, domains=table.domains, holds=holds)
+    assert classes(cut(table, models, sample=10**6)) == twin
+
+
+def test_separating_pairs_makes_a_difference():
+    chance = np.random.default_rng(0)
+    texts = [f"{i:06b}" for i in range(64)]
+    tree = Hierarchy.from_rows(
+        "zip", [tuple(t[: 6 - cut] + "*" * cut for cut in range(7)) for t in texts]
+    )
+    columns = [
+        tree_domain(name, Kind.CATEGORICAL, texts, tree, missing=False, weight=1.0)
+        for name in ("zip", "birth", "town")
+    ]
+    codes = chance.integers(0, 64, (120, 3)).astype(np.int32)
+    table = from_codes(columns, codes, np.ones(120, dtype=np.int64))
+    data, counts = plain(table)
+    one_ahead = naive.bestcut(data, counts, 2, domains=columns, with_pairs=False)
+    found = classes(cut(table, [KAnonymity(2)], sample=10**6))
+    assert found == naive.bestcut(data, counts, 2, domains=columns)
+    assert found != one_ahead
 
 
 @settings(max_examples=40, deadline=None)

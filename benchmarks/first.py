@@ -1,0 +1,57 @@
+"""First runs: what every method compiles with an empty kernel cache, as `anonymize` reports it."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import DATA, USUAL, run_command, yardstick
+from shoal.methods import registry
+
+TITLE = "First runs"
+NOTE = """Adult, 8 quasi-identifiers, k = 10, kernel cache empty: `cpu_seconds.compile` of `shoal
+anonymize --json`. The limit is 6 s on an idle machine, 50 times the yardstick. Each cell is the
+median of RUNS runs; each run is divided by the yardstick measured right before and after it, which
+on a machine with neighbours says more than the seconds.
+
+"""
+PROMISES = {"k": [], "k and l": ["--l", "2"], "k and t": ["--t", "0.3"]}
+RUNS = int(os.environ.get("SHOAL_BENCH_RUNS", "3"))
+NOTE = NOTE.replace("RUNS", str(RUNS))
+
+
+def first_run(method: str, promise: list[str]) -> tuple[float, float]:
+    """Return the CPU seconds that a method compiled, and how many yardsticks that is."""
+    adult = DATA / "adult_arx"
+    with tempfile.TemporaryDirectory() as folder:
+        before = yardstick()
+        done = run_command(
+            [
+                "anonymize", str(adult / "adult.csv.gz"), "--qi", ",".join(USUAL),
+                "--sensitive", "salary-class", "--numeric", "age", "--hierarchies", str(adult),
+                "--method", method, "-k", "10", *promise, "--suppression-limit", "1",
+                "--no-attacks", "--json", "--out", str(Path(folder) / "release.csv"),
+            ],
+            environment={"NUMBA_CACHE_DIR": str(Path(folder) / "kernels")},
+        )  # fmt: skip
+        after = yardstick()
+    spent = float(json.loads(done.output)["cpu_seconds"]["compile"])
+    return spent, 2 * spent / (before + after)
+
+
+def rows() -> list[dict[str, Any]]:
+    """Return a row a method: seconds and yardsticks for each promise."""
+    table = []
+    for method in registry.METHODS:
+        row: dict[str, Any] = {"method": method}
+        for name, promise in PROMISES.items():
+            found = [first_run(method, promise) for _ in range(RUNS)]
+            row[f"{name}: s"] = statistics.median(spent for spent, _ in found)
+            row[f"{name}: / yardstick"] = statistics.median(ratio for _, ratio in found)
+        print(row, flush=True)
+        table.append(row)
+    return table
