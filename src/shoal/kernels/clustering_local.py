@@ -66,6 +66,7 @@ def improve(
     turns: NDArray[np.int64],
     slack: NDArray[np.int64],
     window: int,
+    is_thorough: bool = True,
 ) -> int:
     """Improve the clusters in place (`label`); return by how much the loss fell.
 
@@ -77,6 +78,7 @@ def improve(
         turns: the pieces in the order in which they are taken up.
         slack: for each turn, how much a change may lose (0: it must gain).
         window: how many clusters to each side are neighbours.
+        is_thorough: dissolve and found clusters too, not only change them.
 
     Guarantee:
         Every cluster keeps the promise, if it did so, or ends without any record. New
@@ -99,7 +101,7 @@ def improve(
     numbers = np.zeros((clusters, SPREAD + promise.reference.size), dtype=np.int64)
     numbers[:, HEAD] = _linked(links, clusters)
     np.add.at(numbers, (label[:, None], SPREAD + secret), counts[:, None])
-    near = min(window, max(2, 128 // max(int(promise.k), 1)))
+    near = min(window, max(2, 128 // max(int(promise.k), 1))) if is_thorough else 0
     fallen = run(
         np.concatenate((codes, secret), axis=1), links, losses,
         np.empty((5 * codes.shape[1], clusters + 2), dtype=np.int32),
@@ -510,9 +512,8 @@ def run(cells, pieces, losses, state, numbers, room, turns, settings, rules, rar
         if gain <= 0:
             continue
         is_first = numbers[a, HEAD] == piece  # once a round for each cluster, more or less
-        for plan in range(
-            DISSOLVE if is_first else CHANGE, CHANGE + 1 if rules is None else ALIKE + 1
-        ):
+        start = DISSOLVE if is_first and near > 0 else CHANGE
+        for plan in range(start, ALIKE if rules is None else ALIKE + 1):
             change = np.int64(0)
             moves = np.int64(0)
             if plan == DISSOLVE:
