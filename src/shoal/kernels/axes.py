@@ -7,22 +7,10 @@ the array groups; the loops stand in the modules that use them.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
-
-# For loops that only compiled code calls: without the two wrappers that would let
-# Python or C call them, compiling takes a third less time.
-inner: Any = njit(  # type: ignore[call-overload]
-    cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
-
-# For the loops that Python calls; C never does.
-outer: Any = njit(  # type: ignore[call-overload]
-    cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True
-)
 
 
 class Axes(NamedTuple):

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from shoal.core.errors import KernelInputError
 from shoal.kernels.axes import Promise
 from shoal.kernels.clustering_losses import FACTS, cost
-from shoal.kernels.clustering_space import BRANCHES, lean, lean_outer
+from shoal.kernels.clustering_space import BRANCHES
+from shoal.kernels.helpers import lean, lean_outer
 from shoal.kernels.judge import judge, packed
 
 GROUPS = 256

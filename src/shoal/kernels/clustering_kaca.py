@@ -6,18 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.kernels.clustering_space import (
-    FULL,
-    KIND,
-    LINE,
-    MISSING,
-    SIZE,
-    START,
-    TABLE,
-    Space,
-    lean,
-    lean_outer,
-)
+from shoal.kernels.clustering_space import FULL, KIND, LINE, MISSING, SIZE, START, TABLE, Space
+from shoal.kernels.helpers import lean, lean_outer
 
 
 def merge_classes(

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from shoal.core.errors import KernelInputError
 from shoal.kernels.axes import Promise
 from shoal.kernels.clustering_losses import cost
-from shoal.kernels.clustering_space import lean, lean_outer
+from shoal.kernels.helpers import lean, lean_outer
 from shoal.kernels.judge import judge, packed
 
 PULLS = 12

@@ -19,8 +19,8 @@ from shoal.kernels.clustering_space import (
     TABLE,
     TREE,
     Space,
-    lean,
 )
+from shoal.kernels.helpers import lean
 
 FACTS = 8
 """Facts of a column: those of `Space.column`, and LOG, where the logarithms begin."""

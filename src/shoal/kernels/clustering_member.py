@@ -32,16 +32,8 @@ from shoal.kernels.clustering_plant import (
     plant,
     stacked,
 )
-from shoal.kernels.clustering_space import (
-    BRANCHES,
-    FULL,
-    SIZE,
-    Space,
-    lean,
-    lean_outer,
-    places_of,
-    tree_steps,
-)
+from shoal.kernels.clustering_space import BRANCHES, FULL, SIZE, Space, places_of, tree_steps
+from shoal.kernels.helpers import lean, lean_outer
 
 ONE_TREE = 32768
 BEST, ROW, FOUND, FLOOR, NOW, LEFT, PIECES, LABEL, LAST = range(9)  # of a search

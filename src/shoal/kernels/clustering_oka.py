@@ -17,17 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.kernels.clustering_space import (
-    BRANCHES,
-    FULL,
-    KIND,
-    MISSING,
-    SIZE,
-    START,
-    TABLE,
-    Space,
-    lean_outer,
-)
+from shoal.kernels.clustering_space import BRANCHES, FULL, KIND, MISSING, SIZE, START, TABLE, Space
+from shoal.kernels.helpers import lean_outer
 
 State = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 

@@ -18,9 +18,8 @@ from shoal.kernels.clustering_space import (
     START,
     TABLE,
     Space,
-    lean,
-    lean_outer,
 )
+from shoal.kernels.helpers import lean, lean_outer
 
 
 def alike_tree(

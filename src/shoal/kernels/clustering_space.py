@@ -11,32 +11,15 @@ module has changed.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 SCALE = 1 << 20
 """Units of one whole column lost."""
 
 TABLE, LINE, TREE = range(3)
-
-LEAN: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
-"""Options of compiled helpers that allocate nothing.
-
-Numba counts the references of every array that it hands to a helper, with an atomic
-instruction each: measured, a look-up that takes 3 ns takes 60. Without its allocator
-(`_nrt`) it does not.
-"""
-
-lean: Any = njit(  # type: ignore[call-overload]
-    **LEAN, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
-"""For helpers that only compiled code calls: no wrappers, which a first run notices."""
-
-lean_outer: Any = njit(**LEAN, error_model="numpy", no_cfunc_wrapper=True)  # type: ignore[call-overload]
-"""The same for the loops that Python calls."""
 
 
 class Space(NamedTuple):

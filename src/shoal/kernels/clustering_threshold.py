@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.kernels.clustering_space import lean_outer
+from shoal.kernels.helpers import lean_outer
 
 
 def grow_within(

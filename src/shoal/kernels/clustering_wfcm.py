@@ -16,9 +16,8 @@ from shoal.kernels.clustering_space import (
     START,
     TABLE,
     Space,
-    lean,
-    lean_outer,
 )
+from shoal.kernels.helpers import lean, lean_outer
 
 
 def nearest_centroid(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.axes import outer
+from shoal.kernels.helpers import outer
 
 
 def first_common(

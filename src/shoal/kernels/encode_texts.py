@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.axes import outer
+from shoal.kernels.helpers import outer
 
 Learn = Callable[[NDArray[np.int64]], Sequence[int]]
 

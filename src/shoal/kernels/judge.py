@@ -26,8 +26,8 @@ from shoal.kernels.axes import (
     ORDERED,
     RECURSIVE,
     Promise,
-    inner,
 )
+from shoal.kernels.helpers import inner
 
 # Slack where a float meets a limit: a tenth of what the exact verifier allows
 # (`core.privacy.TOLERANCE`), so that a tie counts as a tie and the verifier,

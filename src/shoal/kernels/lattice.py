@@ -18,16 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.axes import (
-    ALPHA,
-    DISTINCT,
-    ENTROPY,
-    NT_CLOSENESS,
-    RECURSIVE,
-    Promise,
-    inner,
-    outer,
-)
+from shoal.kernels.axes import ALPHA, DISTINCT, ENTROPY, NT_CLOSENESS, RECURSIVE, Promise
+from shoal.kernels.helpers import inner, outer
 from shoal.kernels.judge import (
     BAR,
     FIRST,

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
+from shoal.kernels.helpers import lean, lean_outer
 from shoal.kernels.microaggregation_semantic import (
     CODES,
     COUNT,
@@ -13,8 +14,6 @@ from shoal.kernels.microaggregation_semantic import (
     Semantics,
     apart,
     centre,
-    lean,
-    loop,
     scratch_of,
 )
 
@@ -199,7 +198,7 @@ def dissolve(codes, k, pieces, found, clusters, goals, facts, column, flat):
                 pieces[i, LABEL] = c
 
 
-@loop
+@lean_outer
 def run(
     codes, left, k, whole, moving, generic, absorb, column, flat,
     pieces, goals, facts, line, hist, lists, sums, listed,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.kernels.clustering_space import lean, lean_outer
+from shoal.kernels.helpers import lean, lean_outer
 
 
 class Blocks(NamedTuple):

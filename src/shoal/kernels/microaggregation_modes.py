@@ -6,15 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.kernels.microaggregation_semantic import (
-    PLACE,
-    Semantics,
-    apart,
-    centre,
-    lean,
-    loop,
-    scratch_of,
-)
+from shoal.kernels.helpers import lean, lean_outer
+from shoal.kernels.microaggregation_semantic import PLACE, Semantics, apart, centre, scratch_of
 
 
 def assign(
@@ -69,7 +62,7 @@ def nearest(codes, t, goals, sizes, column, flat):
     return best
 
 
-@loop
+@lean_outer
 def run(
     codes, counts, first, k, iterations, column, flat, label, goals, facts, lists, sums, listed
 ):

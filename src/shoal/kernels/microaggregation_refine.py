@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.kernels.clustering_space import lean, lean_outer
+from shoal.kernels.helpers import lean, lean_outer
 
 TINY = 1e-12
 """What a change must gain at least when nothing may be lost: more than rounding errors."""

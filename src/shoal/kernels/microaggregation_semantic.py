@@ -8,21 +8,12 @@ Distances are whole numbers, so that sums are exact and ties are ties.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-# Nothing is allocated here, so nothing need be counted: without `_nrt` Numba counts the
-# references of every array that it hands to a helper, which takes longer than a look-up.
-lean: Any = njit(  # type: ignore[call-overload]
-    cache=True, nogil=True, error_model="numpy", _nrt=False,
-    no_cpython_wrapper=True, no_cfunc_wrapper=True,
-)  # fmt: skip
-loop: Any = njit(  # type: ignore[call-overload]
-    cache=True, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True
-)
+from shoal.kernels.helpers import lean, lean_outer
 
 
 class Semantics(NamedTuple):
@@ -216,7 +207,7 @@ def best_node(column, flat, j, places, weights, n, sums, listed):
     return best, lowest
 
 
-@loop
+@lean_outer
 def centres(column, flat, j, places, weights, starts, sums, listed, out):
     """Fill `out` with the centroid of each class of column j.
 

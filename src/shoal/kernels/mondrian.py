@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.kernels.axes import Axes, Promise, inner, outer
+from shoal.kernels.axes import Axes, Promise
+from shoal.kernels.helpers import inner, outer
 from shoal.kernels.judge import judge, packed
 
 RECORDS, ROW = 0, 1  # the facts of a row

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
+from shoal.kernels.helpers import lean, lean_outer
 from shoal.kernels.microaggregation_semantic import (
     CODES,
     COUNT,
@@ -18,8 +19,6 @@ from shoal.kernels.microaggregation_semantic import (
     Semantics,
     apart,
     centre,
-    lean,
-    loop,
     scratch_of,
 )
 
@@ -147,7 +146,7 @@ def find_cut(column, flat, j, values, n, k, weight, goal, gaps, persist):
     return cut
 
 
-@loop
+@lean_outer
 def run(
     codes, counts, k, gaps, persist, column, flat, rank, label, line, stack, values, hist, costs,
     sums, listed,

@@ -1,0 +1,95 @@
+"""How kernels are compiled, and their helpers: into the kernel, and nowhere else.
+
+Numba makes machine code of every function for itself before it links it into its callers,
+where most of it is inlined and made once more. A helper that only compiled code calls needs
+no code of its own: without it a first run spends a quarter less time in the compiler. The
+kernel, linked with all its helpers, is optimized as a whole as before.
+
+This reaches into Numba (see docs/adr/0004). Where another version of it has no such parts,
+helpers are compiled as Numba does it by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+__all__ = ["inner", "lean", "lean_outer", "outer"]
+
+_KERNEL: dict[str, Any] = {
+    "cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True,
+}  # fmt: skip
+_HELPER: dict[str, Any] = {**_KERNEL, "no_cpython_wrapper": True}
+
+try:
+    from numba._dynfunc import make_function
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
+    from numba.core.compiler_machinery import register_pass
+    from numba.core.typed_passes import NativeLowering
+except ImportError:  # another Numba: as it does it by itself
+    pass
+else:
+
+    class _Linked(JITCodeLibrary):
+        """Code that waits to be linked into a kernel."""
+
+        def _optimize_final_module(self) -> None:
+            """Leave that to the kernel."""
+
+        def _finalize_final_module(self) -> None:
+            self._finalize_dynamic_globals()
+            self._finalized = True
+
+    @register_pass(mutates_CFG=True, analysis_only=False)
+    class _Lowering(NativeLowering):
+        """Lower a helper, but make no machine code of it."""
+
+        _name = "shoal_helper_lowering"
+
+        def run_pass(self, state: Any) -> bool:
+            library = _Linked(state.targetctx.codegen(), state.func_id.func_qualname)
+            library.enable_object_caching()
+            state.library = library
+            state.flags.no_compile = True
+            super().run_pass(state)
+            made = state["cr"]
+            name = made.fndesc.qualname.split(".")[-1]
+            # What Python would call: nothing, as there is no wrapper.
+            shell = make_function(made.fndesc.lookup_module(), name, "", 0, made.env, (library,))
+            state.targetctx.insert_user_function(shell, made.fndesc, [library])
+            state.reload_init.extend(library._reload_init)
+            state["cr"] = _LowerResult(made.fndesc, made.call_helper, cfunc=shell, env=made.env)
+            return True
+
+    class _Compiler(CompilerBase):
+        """Numba's own way, with the other lowering."""
+
+        def define_pipelines(self) -> list[Any]:
+            passes = DefaultPassBuilder.define_nopython_pipeline(self.state, "shoal_helper")
+            passes.passes = [
+                (_Lowering if each is NativeLowering else each, text)
+                for each, text in passes.passes
+            ]
+            passes.finalize()
+            return [passes]
+
+    _HELPER |= {"cache": False, "pipeline_class": _Compiler}
+
+outer: Any = njit(**_KERNEL)  # type: ignore[call-overload]
+"""For the loops that Python calls; C never does."""
+
+inner: Any = njit(**_HELPER)  # type: ignore[call-overload]
+"""For helpers, which only compiled code calls."""
+
+lean_outer: Any = njit(**_KERNEL, _nrt=False)  # type: ignore[call-overload]
+"""For loops that allocate nothing.
+
+Numba counts the references of every array that it hands to a helper, with an atomic
+instruction each: measured, a look-up that takes 3 ns takes 60. Without its allocator
+(`_nrt`) it does not.
+"""
+
+lean: Any = njit(**_HELPER, _nrt=False)  # type: ignore[call-overload]
+"""For helpers that allocate nothing."""
