@@ -33,7 +33,7 @@ from shoal.methods.frequency import FrequencyTable
 from shoal.methods.judging import judge_recoding, one_class
 from shoal.methods.partitions import Coarse, learn_parts
 from shoal.methods.recoding import Recoding, joined, with_centroids
-from shoal.methods.to_model import model_of
+from shoal.methods.to_model import Trial, model_of
 
 Progress = Callable[[str], None]
 
@@ -326,7 +326,9 @@ class Job:
         text = f"left out, because nobody gave them a role: {named} (keep one with --neutral)"
         return (*self.more_notices, text)
 
-    def model(self, recoding: Recoding, report: ReleaseReport) -> RecodingModel:
+    def model(
+        self, recoding: Recoding, report: ReleaseReport, *, trial: Trial | None = None
+    ) -> RecodingModel:
         """Return the recoding as a model: released cells and how classes combine them."""
         released = None if recoding.released is None else list(zip(*recoding.released, strict=True))
         return model_of(
@@ -335,6 +337,7 @@ class Job:
             method=report.method,
             utility=report.utility,
             released=released,
+            trial=trial,
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import polars as pl
 from shoal.core.errors import MethodError, NoSolutionError, UnsafeReleaseError
 from shoal.core.model import RecodingModel
 from shoal.core.privacy import PrivacyModel
-from shoal.core.report import ReleaseReport, Verification
+from shoal.core.report import ModelResult, ReleaseReport, Verification
 from shoal.core.schema import Others, Role, Schema
 from shoal.engines.local.encode import Encoded
 from shoal.engines.local.infer import Inference
@@ -22,13 +23,16 @@ from shoal.engines.spark import encode as encoding
 from shoal.engines.spark import infer as inferring
 from shoal.engines.spark import metrics as measuring
 from shoal.engines.spark import risk as risking
+from shoal.engines.spark.by_class import far_usefulness, with_far_centroids
 from shoal.engines.spark.far import DRIVER_ROWS, Far, FarTable
+from shoal.engines.spark.far_parts import far_parts, parts_for
 from shoal.engines.spark.frequencies import SparkFrequencies, frequencies_or_far
 from shoal.engines.spark.lattice import far_lattice
 from shoal.engines.spark.mondrian import far_mondrian
 from shoal.engines.spark.parts import Task, learn_parts
 from shoal.engines.spark.recode import Recoder
 from shoal.engines.spark.source import SparkSource, SparkTable, open_table, open_written
+from shoal.engines.spark.trial import FarTrial
 from shoal.engines.spark.verify import verify_table
 from shoal.engines.spark.write import all_or_nothing
 from shoal.measures.risk.report import RiskReport
@@ -36,8 +40,10 @@ from shoal.methods import registry
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.judging import judge_recoding
 from shoal.methods.partitions import Coarse
-from shoal.methods.recoding import Recoding
+from shoal.methods.recoding import Recoding, joined
+from shoal.methods.to_model import Trial
 from shoal.pipeline import Job, Options, check_values, fit, promise_of
+from shoal.pipeline import _first_rows as first_rows
 
 __all__ = ["anonymize", "encode", "infer", "learn_with_report", "metrics", "risk", "verify"]
 
@@ -51,6 +57,7 @@ class SparkJob(Job):
     far: FarTable | None = None  # the frequency table, where it does not fit the driver
     told: ReleaseReport | None = None
     found: Far | None = None  # then: the recoding, and keys with their classes on Spark
+    said: tuple[str, ...] = ()  # what is to be known of how a far table was searched
 
     @classmethod
     def on(
@@ -107,32 +114,49 @@ class SparkJob(Job):
         if self.far is None:
             return super().search()
         method = registry.find(self.options.method, release=self.options.release)
-        is_known = method.name == "mondrian" or method.family == "lattice"
-        if not is_known or self.options.partitions or self.options.release == "aggregate":
-            raise MethodError(
-                problem=(
-                    f"the table has {self.far.rows:,} distinct tuples, too many for the driver: "
-                    "take mondrian or a lattice method without --partitions and --release "
-                    "aggregate, or allow more (--driver-rows)"
-                )
-            )
+        if method.family != "lattice":
+            self._check_whole(self.far.hollow)
         with self.clock("learn"):
-            if method.name == "mondrian":
-                self._check_whole(self.far.hollow)
-                self.found = far_mondrian(self.far, self.models)
-            else:
-                known = ("aggregate", "seconds")
-                self.found = far_lattice(
-                    self.far,
-                    self.models,
-                    method=method.name,
-                    most=self.most,
-                    utility=self.schema.utility,
-                    suppression_limit=self.schema.suppression_limit,
-                    **{k: v for k, v in self.options.search.items() if k in known},
-                )
+            self.found = self._learned_far(method, self.far)
+            if method.release == "aggregate":
+                self.found = with_far_centroids(self.far, self.found)
+            elif method.family == "microaggregation":
+                self.found = self.found.moved(joined(self.found.recoding))
         self._check_limit(self.found.recoding)
         return self.found.recoding
+
+    def _learned_far(self, method: registry.Method, table: FarTable) -> Far:
+        """Search a table that stays on Spark."""
+        parts, limit = self.options.partitions, self.schema.suppression_limit
+        if parts is None and method.name == "mondrian":
+            return far_mondrian(table, self.models)
+        if parts is None and method.family == "lattice":
+            known = ("aggregate", "seconds")
+            return far_lattice(
+                table,
+                self.models,
+                method=method.name,
+                most=self.most,
+                utility=self.schema.utility,
+                suppression_limit=limit,
+                **{k: v for k, v in self.options.search.items() if k in known},
+            )
+        if parts is None:
+            parts = parts_for(table.rows, self.most)
+            self.said = (
+                f"{table.rows:,} distinct tuples are more than the driver takes ({self.most:,}): "
+                f"{method.name} was learned on {parts} parts of them, which are joined "
+                "(say how many with --partitions, or allow more with --driver-rows)",
+            )
+        with suppress(NoSolutionError):  # a method that is not made for the promise says so here
+            first = first_rows(table.hollow, self.models)
+            method.run(first, self.models, **self.options.search)
+        return far_parts(
+            table,
+            self._task(table.hollow),
+            coarse=Coarse(parts, self.options.partition_by, self.options.seed),
+            suppression_limit=limit,
+        )
 
     def forget(self) -> None:
         """Let Spark drop what it kept for this run."""
@@ -140,23 +164,48 @@ class SparkJob(Job):
         for frame in (*kept, *(() if self.found is None else self.found.kept)):
             frame.unpersist()
 
-    def report(self, *args: Any, **more: Any) -> ReleaseReport:
+    def report(
+        self,
+        recoding: Recoding,
+        verified: Verification | None,
+        *,
+        results: tuple[ModelResult, ...] = (),
+    ) -> ReleaseReport:
         """Put the account together; the original tuples of a class may be far away."""
-        made = super().report(*args, **more)
         if self.far is None:
-            return made
+            return super().report(recoding, verified, results=results)
+        boxes = replace(recoding, released=None)  # centroids are compared with tuples
+        made = super().report(boxes, verified, results=results)
         utility = {**made.utility, "usefulness": None}
         return replace(
             made, records=self.far.risk.records, risk_before=self.far.risk, utility=utility
         )
+
+    def model(
+        self, recoding: Recoding, report: ReleaseReport, *, trial: Trial | None = None
+    ) -> RecodingModel:
+        """Return the recoding as a model; it is tried where the tuples are."""
+        if self.far is not None:
+            trial = FarTrial(self.far, most=self.most)
+        return super().model(recoding, report, trial=trial)
 
     def _learned(self, method: registry.Method, table: FrequencyTable) -> Recoding:
         """Search here, or on parts of the table on the executors."""
         parts = self.options.partitions
         if parts is None:
             return super()._learned(method, table)
-        limit = self.schema.suppression_limit
-        task = Task(
+        coarse = Coarse(parts, self.options.partition_by, self.options.seed)
+        return learn_parts(
+            self.opened.session,
+            table,
+            self._task(table),
+            coarse=coarse,
+            suppression_limit=self.schema.suppression_limit,
+        )
+
+    def _task(self, table: FrequencyTable) -> Task:
+        """Return what an executor must know to learn on a part of a table."""
+        return Task(
             domains=table.domains,
             sensitive_domains=table.sensitive_domains,
             whole=tuple(table.reference(c) for c in range(len(table.sensitive_domains))),
@@ -165,14 +214,15 @@ class SparkJob(Job):
             release=self.options.release,
             options={
                 "seed": self.options.seed,
-                "suppression_limit": limit,
+                "suppression_limit": self.schema.suppression_limit,
                 "utility": self.schema.utility,
                 "target": self.schema.target,
                 **self.options.search,
             },
         )
-        coarse = Coarse(parts, self.options.partition_by, self.options.seed)
-        return learn_parts(self.opened.session, table, task, coarse=coarse, suppression_limit=limit)
+
+    def _notices(self) -> tuple[str, ...]:
+        return (*self.said, *super()._notices())
 
     def judged(self, written: SparkSource, recoding: Recoding) -> Verification:
         """Judge what was written; raise if it does not hold or is not all there."""
@@ -252,19 +302,18 @@ def learn_with_report(
 ) -> tuple[RecodingModel, ReleaseReport]:
     """Learn a recoding; return the model and the account of how it was found."""
     job = SparkJob.on(table, schema, privacy, options)
-    if job.far is not None:
-        raise MethodError(
-            problem=(
-                f"the table has {job.far.rows:,} distinct tuples, and a model is tried on all of "
-                "them on the driver: allow more (--driver-rows), or anonymize without a model"
-            )
-        )
-    recoding = job.search()
-    results = tuple(judge_recoding(recoding, job.models))
-    if not all(result.holds for result in results):
-        raise UnsafeReleaseError(problem="the learned classes do not keep the promise")
-    report = job.report(recoding, None, results=results)
-    return job.model(recoding, report), report
+    try:
+        recoding = job.search()
+        results = tuple(judge_recoding(recoding, job.models))
+        if not all(result.holds for result in results):
+            raise UnsafeReleaseError(problem="the learned classes do not keep the promise")
+        report = job.report(recoding, None, results=results)
+        if job.far is not None and job.found is not None:
+            useful = far_usefulness(job.far, job.found)
+            report = replace(report, utility={**report.utility, "usefulness": useful})
+        return job.model(recoding, report), report
+    finally:
+        job.forget()
 
 
 def encode(table: Any, model: RecodingModel, **choices: Any) -> Encoded:

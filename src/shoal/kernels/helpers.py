@@ -77,10 +77,10 @@ else:
 
     _HELPER |= {"cache": False, "pipeline_class": _Compiler}
 
-outer: Any = njit(**_KERNEL)  # type: ignore[call-overload]
+outer: Any = njit(**_KERNEL)
 """For the loops that Python calls; C never does."""
 
-inner: Any = njit(**_HELPER)  # type: ignore[call-overload]
+inner: Any = njit(**_HELPER)
 """For helpers, which only compiled code calls."""
 
 lean_outer: Any = njit(**_KERNEL, _nrt=False)  # type: ignore[call-overload]

@@ -12,34 +12,25 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.errors import MethodError, NoSolutionError
+from shoal.core.errors import NoSolutionError
 from shoal.core.privacy import PrivacyModel
-from shoal.methods.clustering.clusters import Clusters
-from shoal.methods.clustering.repair import recode
+from shoal.methods.arrays import promise_of
+from shoal.methods.clustering.clusters import Clusters, histograms_of
+from shoal.methods.clustering.mend import board_of, mend
 from shoal.methods.clustering.space import space_of
-from shoal.methods.domain import Domain
+from shoal.methods.dividing import Part, histograms_by_column, middle_of, split
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.judging import failing_classes, one_class
 from shoal.methods.recoding import SUPPRESSED, Recoding, recoding_of
 
-HOWS = ("kmeans", "random")
 Search = Callable[[FrequencyTable], Recoding]
-
-_SAMPLE = 50_000  # tuples that the centres are found on
-_ROUNDS = 25
-_BLOCK = 1 << 18
-
-
-class Part(NamedTuple):
-    """Some records of a table: `counts` of each of its `rows`."""
-
-    rows: NDArray[np.int64]
-    counts: NDArray[np.int64]
+PartT = TypeVar("PartT")
+FoundT = TypeVar("FoundT")
 
 
 class Learned(NamedTuple):
@@ -47,93 +38,6 @@ class Learned(NamedTuple):
 
     rows: NDArray[np.int64]
     recoding: Recoding
-
-
-def split(table: FrequencyTable, parts: int, *, how: str = "kmeans", seed: int = 0) -> list[Part]:
-    """Divide the records of a table into at most `parts` parts, none of them empty.
-
-    `kmeans` puts like tuples together (k-means, seeded by k-means++; seed 003's CP);
-    `random` draws a part for every record (its control, CP-R).
-
-    Raises:
-        MethodError: a number or a way that does not exist.
-    """
-    if parts < 1:
-        raise MethodError(problem="--partitions must be at least 1")
-    if how not in HOWS:
-        raise MethodError(problem=f"--partition-by must be one of {', '.join(HOWS)}")
-    chance = np.random.default_rng(seed)
-    if how == "random":
-        shares = np.full(parts, 1 / parts)
-        dealt = chance.multinomial(table.counts, shares) if table.rows else np.zeros((0, parts))
-        found = [(np.flatnonzero(dealt[:, i]), dealt[:, i]) for i in range(parts)]
-        return [Part(rows, counts[rows].astype(np.int64)) for rows, counts in found if len(rows)]
-    starts = np.flatnonzero(np.diff(table.tuple_ids, prepend=-1))
-    points = features(table.domains, table.codes[starts])
-    centres = _centres(points, table.tuple_sizes, parts, chance)
-    home = nearest(points, centres)[table.tuple_ids]
-    rows_of = [np.flatnonzero(home == i) for i in range(len(centres))]
-    return [Part(rows, table.counts[rows]) for rows in rows_of if len(rows)]
-
-
-def features(domains: Sequence[Domain], codes: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Return coded tuples as points in the unit cube: alike values lie side by side.
-
-    A line keeps its proportions, a tree is laid out in post-order; a missing value on a
-    line lies below the others.
-    """
-    points = np.empty(codes.shape)
-    for j, domain in enumerate(domains):
-        if domain.tree is not None:
-            places = domain.position / max(len(domain.tree) - 1, 1)
-        else:
-            inner = domain.position[1:] if domain.has_missing else domain.position
-            low = float(inner[0]) if len(inner) else 0.0
-            places = (domain.position - low) / (domain.span or 1.0)
-            if domain.has_missing:
-                places[0] = -0.5
-        points[:, j] = places[codes[:, j]] * domain.weight
-    return points
-
-
-def nearest(points: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the nearest centre of each point; of equals the first."""
-    home = np.empty(len(points), dtype=np.int64)
-    half = (centres**2).sum(axis=1) / 2
-    for start in range(0, len(points), _BLOCK):
-        block = points[start : start + _BLOCK]
-        home[start : start + _BLOCK] = np.argmax(block @ centres.T - half, axis=1)
-    return home
-
-
-def _centres(
-    points: NDArray[np.float64],
-    weights: NDArray[np.int64],
-    parts: int,
-    chance: np.random.Generator,
-) -> NDArray[np.float64]:
-    """Return the centres of k-means, seeded by k-means++."""
-    if len(points) > _SAMPLE:
-        drawn = np.sort(chance.choice(len(points), _SAMPLE, replace=False))
-        points, weights = points[drawn], weights[drawn]
-    mass = weights / weights.sum()
-    centres = [points[chance.choice(len(points), p=mass)]]
-    away = ((points - centres[0]) ** 2).sum(axis=1)
-    while len(centres) < parts and (total := float((away * mass).sum())) > 0:
-        centres.append(points[chance.choice(len(points), p=away * mass / total)])
-        away = np.minimum(away, ((points - centres[-1]) ** 2).sum(axis=1))
-    found = np.array(centres)
-    for _ in range(_ROUNDS):
-        home = nearest(points, found)
-        heavy = np.bincount(home, weights=weights, minlength=len(found))
-        moved = found.copy()
-        for j in range(points.shape[1]):
-            sums = np.bincount(home, weights=weights * points[:, j], minlength=len(found))
-            moved[:, j] = np.where(heavy > 0, sums / np.maximum(heavy, 1), found[:, j])
-        if np.allclose(moved, found, rtol=0, atol=1e-12):
-            break
-        found = moved
-    return found
 
 
 def subtable(table: FrequencyTable, part: Part) -> FrequencyTable:
@@ -185,7 +89,7 @@ def learn_parts(
             return list(pool.map(one, group))
 
     try:
-        learned = gather(table, parts, several)
+        learned = gather_parts(table, parts, several)
     except NoSolutionError:  # all records together: the search itself says what is missing
         return search(table)
     facts = {"partitions": len(learned), "partition_by": coarse.how}
@@ -206,17 +110,25 @@ def learn_part(
 
 
 def gather(
-    table: FrequencyTable,
-    parts: Sequence[Part],
-    run: Callable[[Sequence[Part]], Sequence[Learned | None]],
-) -> list[Learned]:
+    parts: Sequence[PartT],
+    run: Callable[[Sequence[PartT]], Sequence[FoundT | None]],
+    *,
+    middle: Callable[[PartT], NDArray[np.float64]],
+    merge: Callable[[PartT, PartT], PartT],
+) -> list[FoundT]:
     """Learn on all parts; one that has no solution is joined with its nearest and tried again.
+
+    Args:
+        parts: whatever stands for some records.
+        run: learns on parts; None where one has no solution by itself.
+        middle: where a part lies.
+        merge: joins two parts.
 
     Raises:
         NoSolutionError: not even all parts together have one.
     """
     waiting = list(parts)
-    done: list[tuple[Part, Learned]] = []
+    done: list[tuple[PartT, FoundT]] = []
     while waiting:
         found = run(waiting)
         left = []
@@ -233,25 +145,28 @@ def gather(
                     raise NoSolutionError(problem="no part of the table keeps the promise")
                 waiting.append(part)
                 continue
-            best = _closest(table, part, others)
+            away = [float(((middle(part) - middle(other)) ** 2).sum()) for other in others]
+            best = int(np.argmin(away))
             if best < len(done):
                 done.pop(best)
             else:
                 waiting.pop(best - len(done))
-            waiting.append(_merged(part, others[best]))
+            waiting.append(merge(part, others[best]))
     return [learned for _, learned in done]
 
 
-def _closest(table: FrequencyTable, part: Part, others: Sequence[Part]) -> int:
-    middle = [_middle(table, other) for other in others]
-    own = _middle(table, part)
-    return int(np.argmin([float(((own - other) ** 2).sum()) for other in middle]))
+def gather_parts(
+    table: FrequencyTable,
+    parts: Sequence[Part],
+    run: Callable[[Sequence[Part]], Sequence[Learned | None]],
+) -> list[Learned]:
+    """Learn on all parts of a table that is at hand, see `gather`."""
+    return gather(parts, run, middle=lambda part: _middle(table, part), merge=_merged)
 
 
 def _middle(table: FrequencyTable, part: Part) -> NDArray[np.float64]:
-    points = features(table.domains, table.codes[part.rows])
-    middle: NDArray[np.float64] = np.average(points, axis=0, weights=part.counts)
-    return middle
+    codes = table.codes[part.rows]
+    return middle_of(table.domains, histograms_by_column(table.domains, codes, part.counts))
 
 
 def _merged(one: Part, other: Part) -> Part:
@@ -293,16 +208,38 @@ def join_parts(
     if node is not None:  # a lattice search gives every column a ladder
         table = replace(table, domains=learned[0].recoding.table.domains)
     whole = recoding_of(table, low, high, pieces, node=node, facts=facts)
-    wrong = failing_classes(whole, models)
-    if not wrong.any():
+    return held(whole, models, suppression_limit=suppression_limit)
+
+
+def held(
+    whole: Recoding, models: Sequence[PrivacyModel], *, suppression_limit: float = 0.0
+) -> Recoding:
+    """Return a recoding whose classes all keep the promise, judged on the whole.
+
+    Only boxes, sizes and sensitive values of the classes are looked at.
+    """
+    if not failing_classes(whole, models).any():
         return whole
-    if node is None:
-        clusters = Clusters(whole.row, whole.label, whole.count)
-        return recode(
-            table, models, clusters, space=space_of(table.domains),
-            suppression_limit=suppression_limit, facts=facts,
-        )  # fmt: skip
-    return _without_failing(whole, models)
+    if whole.node is not None:
+        return _without_failing(whole, models)
+    table, kept = whole.table, whole.label >= 0
+    clusters = Clusters(whole.row[kept], whole.label[kept], whole.count[kept])
+    board = board_of(
+        whole.low, whole.high, whole.sizes, histograms_of(table, clusters, whole.classes),
+        space=space_of(table.domains),
+    )  # fmt: skip
+    budget = int(suppression_limit * table.records) - whole.suppressed
+    home = mend(board, promise=promise_of(models, table), budget=max(budget, 0))
+    is_kept = home >= 0
+    number = np.full(len(home) + 1, SUPPRESSED, dtype=np.int64)
+    _, number[:-1][is_kept] = np.unique(home[is_kept], return_inverse=True)
+    classes = int(number.max()) + 1
+    low = np.full((classes, whole.low.shape[1]), np.iinfo(np.int32).max, dtype=np.int32)
+    high = np.full((classes, whole.low.shape[1]), -1, dtype=np.int32)
+    np.minimum.at(low, number[:-1][is_kept], whole.low[is_kept])
+    np.maximum.at(high, number[:-1][is_kept], whole.high[is_kept])
+    pieces = (whole.row, number[whole.label], whole.count)
+    return recoding_of(table, low, high, pieces, facts=whole.facts)
 
 
 def _without_failing(recoding: Recoding, models: Sequence[PrivacyModel]) -> Recoding:

@@ -9,7 +9,7 @@ tried on the training records, and one that would not keep the promise so is lef
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.hierarchy_build import Dates, Intervals, Mask, Order, TopBottom
 from shoal.core.model import ModelColumn, RecodingModel
 from shoal.core.model_cells import date_cell, interval_cell, mask_of, masked_cell, order_cell
-from shoal.core.model_judge import Judge, Spread, settle
+from shoal.core.model_judge import Home, Judge, Spread, settle
 from shoal.core.model_runtime import Encoder
 from shoal.core.schema import Attribute, Kind, Schema
 from shoal.methods.domain import Domain
@@ -28,6 +28,8 @@ from shoal.methods.recoding import Recoding
 
 _LINES = {Kind.NUMERIC: "number", Kind.DATE: "date", Kind.ORDINAL: "rank"}
 Cell = dict[str, Any]
+# Settles the training records in the classes of a draft: the records of each, and those of none.
+Trial = Callable[[RecodingModel], tuple[Mapping[Home, int], int]]
 
 
 def model_of(
@@ -38,6 +40,7 @@ def model_of(
     utility: Mapping[str, float | None],
     on_unseen: str = "suppress",
     released: Sequence[Sequence[str | None]] | None = None,
+    trial: Trial | None = None,
 ) -> RecodingModel:
     """Return a recoding as a model.
 
@@ -49,6 +52,8 @@ def model_of(
         on_unseen: what encode does with a record that no class covers.
         released: for each class, the centroid to release instead of the generalized
             tuple; None: the generalized tuple.
+        trial: tries the model on the training records where they are; None: on the
+            recoding's own table.
 
     Guarantee:
         Encoding the training records with the model keeps the promise, and every class
@@ -76,7 +81,8 @@ def model_of(
         on_unseen=on_unseen,
     )
     draft = _with_regions(draft, [[column[i] for column in cells] for i in order], counts=None)
-    return _settled(draft, recoding)
+    sizes, lost = _tried(draft, recoding) if trial is None else trial(draft)
+    return _settled(draft, sizes, lost)
 
 
 def _with_regions(
@@ -131,25 +137,31 @@ def _preference(recoding: Recoding, cells: list[list[Cell]]) -> list[int]:
     return sorted(range(recoding.classes), key=lambda i: (round(float(total[i]), 9), texts[i]))
 
 
-def _settled(draft: RecodingModel, recoding: Recoding) -> RecodingModel:
-    """Try a model on its training records and keep the classes that hold."""
+def _tried(draft: RecodingModel, recoding: Recoding) -> tuple[Mapping[Home, int], int]:
+    """Try a model on its training records: how many are in each class in the end."""
     judge = Judge.of(draft.schema, draft.schema.privacy)
     tuples, spreads = _training(recoding, judge)
     encoder = Encoder(draft.to_document(), "suppress")
     homes = settle(encoder, tuples, spreads, judge=judge)
-    sizes: Counter[tuple[str | None, ...]] = Counter()
+    sizes: Counter[Home] = Counter()
     lost = 0
     for home, spread in zip(homes, spreads, strict=True):
         if home is None:
             lost += sum(spread.values())
         else:
             sizes[home] += sum(spread.values())
+    return sizes, lost
+
+
+def _settled(draft: RecodingModel, sizes: Mapping[Home, int], lost: int) -> RecodingModel:
+    """Keep the classes that training records are in."""
+    left = dict(sizes)
     kept, counts = [], []
     for region, home in zip(draft.regions, draft.tuples(), strict=True):
-        if sizes.get(home):
+        if left.get(home):
             cells = [dict(c.cells[i]) for c, i in zip(draft.columns, region, strict=True)]
             kept.append(cells)
-            counts.append(sizes.pop(home))
+            counts.append(left.pop(home))
     return replace(_with_regions(draft, kept, counts=tuple(counts)), suppressed=lost)
 
 

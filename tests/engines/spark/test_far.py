@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import pickle
+from dataclasses import replace
+
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +17,17 @@ from tests.naive.mondrian import candidates
 import shoal
 from shoal import api
 from shoal.core.errors import MethodError
-from shoal.engines.spark.mondrian import median_cuts
+from shoal.core.privacy import expand
+from shoal.engines.spark.coding import Packing
+from shoal.engines.spark.cuts import median_cuts
+from shoal.engines.spark.lattice_tally import Teller
+from shoal.engines.spark.piles import ROWS, part_of, pile
+from shoal.methods.lattice.evaluate import Evaluator
+from shoal.methods.lattice.measures import measure_of
+from shoal.methods.lattice.pledge import pledge_of
+from shoal.methods.lattice.space import space_of
+from shoal.pipeline import Job
+from shoal.spark import SparkJob
 
 
 def test_mondrian_with_cuts_by_jobs(spark, tmp_path, monkeypatch):
@@ -42,19 +57,75 @@ def test_lattice_search_by_jobs(spark, tmp_path):
     assert made.report.risk_before == wanted.report.risk_before
 
 
-def test_a_node_too_large_for_the_driver_is_refused(spark):
+def test_nodes_too_large_for_the_driver_are_judged_by_jobs(spark):
+    promise, asked, options = [shoal.KAnonymity(6)], schema(FEW), api.Options(method="flash")
+    wanted = Job.open(frame(), asked, promise, options).search()
+    there = SparkJob.on(api.SparkTable(frame(), driver_rows=20), asked, promise, options)
+    found = there.search()
+    assert found.facts == wanted.facts
+    assert found.suppressed == wanted.suppressed > 0
+    assert (found.sizes == wanted.sizes).all()
+    there.forget()
+
+
+@pytest.mark.parametrize("utility", ["loss", "entropy", "dm", "class-entropy"])
+@pytest.mark.parametrize("models", [PROMISE, [shoal.KAnonymity(4)]])
+def test_tasks_together_count_a_node_like_one(models, utility):
+    table = Job.open(frame(), schema(FEW), models, api.Options()).counted.table
+    sensitive = range(len(table.sensitive_domains))
+    space = space_of(replace(table, whole=tuple(table.reference(s) for s in sensitive)))
+    promise = tuple(expand(models, [domain.name for domain in table.sensitive_domains]))
+    pledge = pledge_of(promise, records=table.records, limit=0.2)
+    evaluator = Evaluator(space, pledge)
+    measure = measure_of(utility, space, evaluator.tallied, k=pledge.k)
+    evaluator.use(measure)
+    for node in itertools.product(*(range(ladder.levels) for ladder in space.ladders)):
+        levels = list(zip(space.ladders, node, strict=True))
+        cards = [len(ladder.nodes[level]) for ladder, level in levels]
+        codes = [ladder.codes[level][table.codes[:, j]] for j, (ladder, level) in enumerate(levels)]
+        rows = np.concatenate((np.stack(codes, axis=1), table.sensitive), axis=1)
+        packing = Packing((*cards, *(len(domain) for domain in table.sensitive_domains)))
+        teller = Teller(space, pledge, measure, node, packing)
+        task = part_of([codes[0].astype(np.int64), codes[1].astype(np.int64)], 3)
+        parts = []
+        for number in range(3):  # a class is in one task
+            mine = task == number
+            keys = dict(zip(packing.names, packing.pack(rows[mine]), strict=True))
+            parts += teller(iter([pile({**keys, ROWS: table.counts[mine]})]))
+        found = teller._together([pickle.loads(part.column(0)[0].as_py()) for part in parts])
+        wanted = evaluator.tally(node)
+        if wanted.suppressed > pledge.budget:
+            assert found.suppressed > pledge.budget
+            continue
+        told = (found.suppressed, found.least, found.classes, found.published)
+        assert told == (wanted.suppressed, wanted.least, wanted.classes, wanted.published)
+        assert measure.score(found) == pytest.approx(measure.score(wanted))
+
+
+def test_a_best_node_too_large_for_the_driver_is_refused(spark):
     table = api.SparkTable(frame(), driver_rows=3)
     options = api.Options(method="flash")
     with pytest.raises(MethodError, match="driver-rows"):
         api.anonymize(table, schema(FEW), privacy=[shoal.KAnonymity(1)], options=options)
 
 
-def test_other_methods_say_that_the_table_is_too_large(spark):
+@pytest.mark.parametrize("rows", [220, 70])
+def test_learning_gives_the_same_model(spark, rows, monkeypatch):
+    monkeypatch.setattr("shoal.engines.spark.mondrian.TASK_ROWS", 100)
+    promise = [shoal.KAnonymity(12)]
+    few = ("whole", "tree", "steps")
+    wanted = shoal.learn(frame(), schema(few), privacy=promise)
+    table = api.SparkTable(frame(), driver_rows=rows)
+    assert shoal.learn(table, schema(few), privacy=promise).to_json() == wanted.to_json()
+
+
+def test_centroids_of_a_far_table(spark, tmp_path):
+    options = api.Options(method="mondrian", release="aggregate")
+    wanted = api.anonymize(frame(), schema(), privacy=PROMISE, options=options)
     table = api.SparkTable(frame(), driver_rows=10)
-    with pytest.raises(MethodError, match="driver-rows"):
-        api.anonymize(table, schema(), privacy=PROMISE, options=api.Options(method="oka"))
-    with pytest.raises(MethodError, match="driver-rows"):
-        shoal.learn(table, schema(), privacy=PROMISE)
+    found = api.anonymize(table, schema(), privacy=PROMISE, options=options)
+    assert pl.from_arrow(found.table.toArrow()).rows() == wanted.table.rows()
+    assert found.report.classes == wanted.report.classes
 
 
 COUNTS = st.dictionaries(st.integers(0, 9), st.integers(1, 6), min_size=1, max_size=8)

@@ -109,11 +109,11 @@ def test_a_dataframe_comes_in_and_goes_out(spark, place):
 
 def test_parts_on_executors_are_deterministic_and_hold(spark, place):
     models = []
-    for slices in (1, 6):
+    for slices, rows in ((1, None), (6, 60)):  # at the driver, and where it does not take them
         table = spark.createDataFrame(frame().to_arrow()).repartition(slices)
         made = api.learn_with_report(
-            table, schema(), privacy=PROMISE,
-            options=api.Options(partitions=3, partition_by="kmeans", seed=4),
+            api.SparkTable(table, driver_rows=rows), schema(), privacy=PROMISE,
+            options=api.Options(method="oka", partitions=3, partition_by="kmeans", seed=4),
         )  # fmt: skip
         assert made[1].facts["partitions"] in (1, 2, 3)
         assert all(result.holds for result in made[1].privacy)

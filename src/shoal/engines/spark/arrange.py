@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from shoal.engines.spark.coding import changed
-from shoal.engines.spark.piles import Work, arrays, by_part, part_of, pile
+from shoal.engines.spark.piles import ROWS, Keys, Work, arrays, by_part, part_of, pile
 
 PART, DATA, PLACES, RANK = "part", "data", "places", "rank"
 FILED = 500_000  # records that a task files at once
@@ -24,7 +24,13 @@ _BATCH = 50_000
 
 
 def find_places(
-    records: DataFrame, known: DataFrame, names: Sequence[str], others: Sequence[str], *, parts: int
+    records: DataFrame,
+    known: DataFrame,
+    names: Sequence[str],
+    others: Sequence[str],
+    *,
+    parts: int,
+    places: Any = None,
 ) -> DataFrame:
     """Return piles of records by the partition of their place; those without one are left out.
 
@@ -34,17 +40,21 @@ def find_places(
         names: of the keys.
         others: the other columns.
         parts: how many tasks share the work.
+        places: where classes share keys, a broadcast of the place of each class, the last
+            one of suppressed records; `known` then holds classes and their records.
     """
-    kinds = ", ".join([f"{PART} int", *[f"{n} binary" for n in names], f"{PLACES} binary"])
-    there = known.select(*names, PLACES).mapInArrow(_filer_of_keys(names, parts), kinds)
-    none = [F.lit(None).cast("binary").alias(name) for name in (*names, PLACES)]
+    told = [*names, PLACES, *([] if places is None else [ROWS])]
+    kinds = ", ".join([f"{PART} int", *[f"{name} binary" for name in told]])
+    filer = _filer_of_keys(names, parts, told, only=places is None)
+    there = known.select(*told).mapInArrow(filer, kinds)
+    none = [F.lit(None).cast("binary").alias(name) for name in told]
     here = records.select(*names, *others).mapInArrow(
         _filer(names, parts), f"{PART} int, {DATA} binary"
     )
     whole = here.select(PART, DATA, *none).unionByName(
         there.withColumn(DATA, F.lit(None).cast("binary"))
     )
-    finder = _finder(list(names), list(others))
+    finder = _finder(list(names), list(others), told, places)
     return whole.repartitionById(parts, PART).mapInArrow(finder, f"{PART} int, {DATA} binary")
 
 
@@ -116,62 +126,147 @@ def _held(batches: Iterator[Any], names: Sequence[str]) -> Iterator[Any]:
         yield pa.Table.from_batches(held).combine_chunks()
 
 
-def _filer_of_keys(names: Sequence[str], parts: int) -> Work:
-    """Return the function that files keys and their places."""
+def _filer_of_keys(names: Sequence[str], parts: int, told: Sequence[str], *, only: bool) -> Work:
+    """Return the function that files keys and what is told of them; only: those with a place."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
-            for *keys, places in arrays(batch, [*names, PLACES]):
-                for number, mine in by_part(part_of(keys, parts)):
-                    own = {name: key[mine] for name, key in zip(names, keys, strict=True)}
-                    yield pile({PART: np.int32(number), **own, PLACES: places[mine]})
+            for each in arrays(batch, told):
+                if only and (each[-1] < 0).any():
+                    kept = each[-1] >= 0
+                    each = [column[kept] for column in each]
+                for number, mine in by_part(part_of(each[: len(names)], parts)):
+                    own = {name: column[mine] for name, column in zip(told, each, strict=True)}
+                    yield pile({PART: np.int32(number), **own})
 
     return work
 
 
-def _finder(names: list[str], others: list[str]) -> Work:
+def _finder(names: list[str], others: list[str], told: list[str], places: Any) -> Work:
     """Return the function that finds the place of every record of a partition."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         tables: list[Any] = []
-        found: list[list[NDArray[np.int64]]] = []
+        found: list[Keys] = []
         for batch in batches:
             tables += _tables(batch)
             known = batch.filter(batch.column(PLACES).is_valid())
-            found += arrays(known, [*names, PLACES])
+            found += arrays(known, told)
         if not tables or not found:
             return
         columns = [np.concatenate(each) for each in zip(*found, strict=True)]
-        known = pl.DataFrame(dict(zip([*names, PLACES], columns, strict=True))).sort(names)
+        known = pl.DataFrame(dict(zip(told, columns, strict=True))).sort([*names, PLACES])
         whole = pa.concat_tables(tables).combine_chunks()
         tables.clear()
-        yield from _placed(whole, known, names, others)
+        if places is None:
+            yield from _placed(whole, known, names, others)
+        else:
+            place = places.value[dealt(whole, known, names, others)]
+            yield from _filed(whole, place, place >= 0, others)
 
     return work
+
+
+def dealt(
+    whole: Any, known: pl.DataFrame, names: Sequence[str], others: Sequence[str]
+) -> NDArray[np.int64]:
+    """Return the class of each record, where classes share keys.
+
+    Sorted by a number that only their own other values decide, the first records of a key go
+    to its first class, and so on; how Spark divides the table decides nothing.
+
+    Args:
+        whole: an Arrow table of records with their keys.
+        known: classes (`places`) and their records (`rows`), sorted by keys and class.
+        names: of the keys.
+        others: the other columns.
+
+    Raises:
+        InputError: a key has other records than it had when they were counted.
+    """
+    keys = known.select(names)
+    fresh = np.ones(known.height, dtype=np.bool_)
+    fresh[1:] = ~(keys[1:] == keys[:-1]).select(pl.all_horizontal(pl.all())).to_series().to_numpy()
+    starts = np.flatnonzero(fresh)
+    distinct = keys[starts].with_columns(pl.Series("at", np.arange(len(starts))))
+    asked = pl.from_arrow(whole.select(list(names)))
+    assert isinstance(asked, pl.DataFrame)
+    found = asked.join(distinct, on=list(names), how="left", maintain_order="left")["at"]
+    if found.null_count():
+        raise changed("table")
+    at = found.to_numpy()
+    amounts = known[ROWS].to_numpy()
+    if (np.bincount(at, minlength=len(starts)) != np.add.reduceat(amounts, starts)).any():
+        raise changed("table")
+    ends = np.cumsum(amounts)
+    label = known[PLACES].to_numpy()
+    classes: NDArray[np.int64] = label[starts[at]]
+    shared = np.flatnonzero((np.diff(starts, append=known.height) > 1)[at])
+    if len(shared):
+        frame = pl.from_arrow(whole.select(list(others)))
+        assert isinstance(frame, pl.DataFrame)
+        order, home = turns(frame[shared], at[shared])
+        begin = (ends - amounts)[starts[home]]  # the records of all keys before this one
+        first = np.flatnonzero(np.diff(home, prepend=-1))
+        turn = np.arange(len(home)) - np.repeat(first, np.diff(first, append=len(home)))
+        classes[shared[order]] = label[np.searchsorted(ends, begin + turn, side="right")]
+    return classes
+
+
+def turns(
+    frame: pl.DataFrame, at: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the order in which records of keys take their turns, and the keys in that order."""
+    if not frame.width:
+        order = np.argsort(at, kind="stable")
+        return order, at[order]
+    texts = frame.select(pl.all().cast(pl.String))
+    marked = texts.insert_column(0, pl.Series("\x00mark", marks(texts)))
+    marked = marked.insert_column(0, pl.Series("\x00at", at))
+    found = marked.select(pl.arg_sort_by(marked.columns, nulls_last=False)).to_series()
+    order = found.to_numpy().astype(np.int64)
+    return order, at[order]
+
+
+def marks(texts: pl.DataFrame) -> NDArray[np.int64]:
+    """Return the number that the local engine, too, gives to a record by its other values."""
+    found: NDArray[np.int64] = (texts.hash_rows(seed=1).to_numpy() >> np.uint64(24)).astype(
+        np.int64
+    )
+    return found
 
 
 def _placed(
     whole: Any, known: pl.DataFrame, names: Sequence[str], others: Sequence[str]
 ) -> Iterator[Any]:
     """Yield the records that have a place as piles by its partition; known: sorted by keys."""
-    import pyarrow as pa
-
     if len(names) == 1:
         keys, there = whole.column(names[0]).to_numpy(), known[names[0]].to_numpy()
         at = np.minimum(np.searchsorted(there, keys), max(len(there) - 1, 0))
         is_found = there[at] == keys if len(there) else np.zeros(len(keys), dtype=np.bool_)
-        place = known[PLACES].to_numpy()[at[is_found]]
+        place = known[PLACES].to_numpy()[at] if len(there) else keys
     else:
         asked = pl.from_arrow(whole.select(names))
         assert isinstance(asked, pl.DataFrame)
         found = asked.join(known, on=list(names), how="left", maintain_order="left")[PLACES]
         is_found = found.is_not_null().to_numpy()
-        place = found.drop_nulls().to_numpy()
+        place = found.fill_null(-1).to_numpy()
+    yield from _filed(whole, place, is_found, others)
+
+
+def _filed(
+    whole: Any, place: NDArray[np.int64], kept: NDArray[np.bool_], others: Sequence[str]
+) -> Iterator[Any]:
+    """Yield the records that are kept as piles by the partition of their place."""
+    import pyarrow as pa
+
+    if not kept.all():
+        place = place[kept]
     if len(place):
         rows = whole.select(list(others))
-        rows = rows if is_found.all() else rows.filter(pa.array(is_found))
+        rows = rows if kept.all() else rows.filter(pa.array(kept))
         rank = pa.array((place & 0xFFFFFFFF).astype(np.int32))
         yield from _sliced(place >> 32, _with_rank(rows, rank))
 

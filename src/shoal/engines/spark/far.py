@@ -7,21 +7,22 @@ classes, and the class of every distinct tuple stays in a table of Spark's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from shoal.core.report import Risk
+from shoal.engines.spark.arrange import PLACES
 from shoal.engines.spark.coding import Packing
 from shoal.engines.spark.frequencies import Coded
-from shoal.engines.spark.piles import ROWS, Sums, arrays
+from shoal.engines.spark.piles import ROWS, Sums, Work, arrays, pile
+from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable, sort_rows
-from shoal.methods.recoding import Recoding, recoding_of
+from shoal.methods.recoding import SUPPRESSED, Recoding, recoding_of
 
 DRIVER_ROWS = 5_000_000  # distinct tuples that are brought to the driver
 
@@ -153,57 +154,121 @@ class Far:
 
     Attributes:
         recoding: its table's rows are the classes (and their sensitive values).
-        assign: given a place for every class (and a last one for suppressed records, -1 where
-            they have none), returns piles of keys and their `places`.
+        assign: given a number for every class (and a last one for suppressed records),
+            returns piles of keys, these numbers as `places`, and how many records of the key
+            have each as `rows`.
+        shared: whether a key may be in several classes.
         kept: what Spark holds for it until it is used.
     """
 
     recoding: Recoding
     assign: Callable[[NDArray[np.int64]], DataFrame] = field(repr=False)
+    shared: bool = False
     kept: tuple[DataFrame, ...] = field(default=(), repr=False)
 
+    def moved(self, after: Recoding) -> Far:
+        """Return the same with other classes, given as a recoding of the same stand-in table."""
+        before, assign = self.recoding, self.assign
+        home = np.full(before.classes + 1, SUPPRESSED, dtype=np.int64)
+        home[before.label] = after.label
+        return replace(self, recoding=after, assign=lambda numbers: assign(numbers[home]))
 
-def far_recoding(
+    @property
+    def own(self) -> DataFrame:
+        """Return piles of keys with the number of their class, -1 where suppressed."""
+        return self.assign(np.append(np.arange(self.recoding.classes), SUPPRESSED))
+
+
+class Cells(NamedTuple):
+    """Classes apart by their sensitive values: how many records a class has of each."""
+
+    label: NDArray[np.int64]  # -1: suppressed
+    sensitive: NDArray[np.int32]
+    counts: NDArray[np.int64]
+
+
+def cells_of(
+    label: NDArray[np.int64], sensitive: NDArray[np.int32], counts: NDArray[np.int64],
+    sizes: Sequence[int],
+) -> Cells:  # fmt: skip
+    """Count pieces by class and sensitive values; sizes: of the sensitive columns."""
+    cells = np.concatenate(((label + 1)[:, None].astype(np.int32), sensitive), axis=1)
+    order = sort_rows(cells, [int(label.max(initial=-1)) + 2, *sizes])
+    ordered = cells[order]
+    fresh = np.ones(len(order), dtype=np.bool_)
+    fresh[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+    starts = np.flatnonzero(fresh)
+    found = ordered[starts]
+    records = np.add.reduceat(counts[order], starts) if len(starts) else counts[:0]
+    return Cells(found[:, 0].astype(np.int64) - 1, found[:, 1:], records)
+
+
+def stand_in(
     table: FarTable,
-    found: pl.DataFrame,
+    boxes: tuple[NDArray[np.int32], NDArray[np.int32]],
+    cells: Cells,
     *,
-    home: Sequence[str],
-) -> tuple[Recoding, pl.DataFrame]:
-    """Return the recoding of classes that were counted on Spark, and the class of each home.
+    node: NDArray[np.int32] | None = None,
+    domains: tuple[Domain, ...] | None = None,
+    facts: dict[str, Any] | None = None,
+) -> tuple[Recoding, NDArray[np.int64]]:
+    """Return the recoding of classes that were counted on Spark, and where each class went.
 
     Args:
         table: what was searched.
-        found: a row a class and sensitive tuple: its `home`, low0 …, high0 …, s0 …, rows.
-        home: the columns that name a class.
+        boxes: of the classes.
+        cells: their records.
+        node: see `Recoding`.
+        domains: the table's, where the search gave them ladders.
+        facts: of the search.
     """
+    low, high = boxes
     coded = table.coded
-    width, spread = len(coded.domains), len(coded.sensitive_domains)
-    classes = found.select(home).unique().sort(home).with_row_index("number")
-    number = found.join(classes, on=home, how="left", maintain_order="left")["number"].to_numpy()
-    low = np.full((classes.height, width), np.iinfo(np.int32).max, dtype=np.int32)
-    high = np.full((classes.height, width), -1, dtype=np.int32)
-    np.minimum.at(low, number, _matrix(found, "low", width))
-    np.maximum.at(high, number, _matrix(found, "high", width))
-    sensitive = _matrix(found, "s", spread)
-    sizes = [len(domain) for domain in (*coded.domains, *coded.sensitive_domains)]
-    order = sort_rows(np.concatenate((low[number], sensitive), axis=1), sizes)
-    counts = found[ROWS].to_numpy().astype(np.int64)[order]
-    stand_in = FrequencyTable(
-        domains=table.hollow.domains,
-        codes=np.ascontiguousarray(low[number][order]),
+    known = table.hollow.domains if domains is None else domains
+    corner = np.append(low, np.zeros((1, low.shape[1]), dtype=np.int32), axis=0)
+    codes = corner[cells.label]
+    sizes = [len(domain) for domain in (*known, *coded.sensitive_domains)]
+    order = sort_rows(np.concatenate((codes, cells.sensitive), axis=1), sizes)
+    counts = cells.counts[order]
+    rows = FrequencyTable(
+        domains=known,
+        codes=np.ascontiguousarray(codes[order]),
         counts=counts,
         sensitive_domains=coded.sensitive_domains,
-        sensitive=np.ascontiguousarray(sensitive[order]),
+        sensitive=np.ascontiguousarray(cells.sensitive[order]),
     )
-    pieces = (np.arange(len(order)), number[order].astype(np.int64), counts)
-    recoding = recoding_of(stand_in, low, high, pieces)
-    final = np.empty(classes.height, dtype=np.int32)
-    final[number[order][recoding.row]] = recoding.label
-    return recoding, classes.select(home).with_columns(pl.Series("class", final))
+    label = cells.label[order]
+    pieces = (np.arange(len(order)), label, counts)
+    recoding = recoding_of(rows, low, high, pieces, node=node, facts=facts)
+    final = np.full(len(low) + 1, SUPPRESSED, dtype=np.int64)
+    final[label] = recoding.label
+    return recoding, final
 
 
-def _matrix(frame: pl.DataFrame, name: str, width: int) -> NDArray[np.int32]:
-    found = np.empty((frame.height, width), dtype=np.int32)
-    for j in range(width):
-        found[:, j] = frame[f"{name}{j}"].to_numpy()
-    return found
+def assign_homes(coded: Coded, rows: DataFrame, numbers: dict[int, NDArray[np.int64]]) -> DataFrame:
+    """Return piles of keys with the numbers of their classes.
+
+    Args:
+        coded: the table.
+        rows: piles of keys with their `home`, and their class there as `labels`.
+        numbers: of each home, the number of its classes; of -1 the last one. Rows of other
+            homes are left out.
+    """
+    known = coded.source.session.sparkContext.broadcast(numbers)
+    names = coded.packing.names
+    keys = ", ".join(f"{name} binary" for name in names)
+    asked = rows.select("home", *names, ROWS, "labels")
+    return asked.mapInArrow(_numberer(names, known), f"{keys}, {PLACES} binary, {ROWS} binary")
+
+
+def _numberer(names: Sequence[str], known: Any) -> Work:
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            homes = batch.column("home").to_pylist()
+            piles = arrays(batch, [*names, ROWS, "labels"])
+            for home, (*keys, counts, labels) in zip(homes, piles, strict=True):
+                if home in known.value:
+                    own = dict(zip(names, keys, strict=True))
+                    yield pile({**own, PLACES: known.value[home][labels], ROWS: counts})
+
+    return work

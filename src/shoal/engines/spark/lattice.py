@@ -2,7 +2,8 @@
 
 A node whose classes fit the driver is rolled up there and brought here once; every coarser
 node is then counted from it by the local kernels. A node with more classes than the promise
-allows is answered by its number of classes alone. So only the finest nodes cost a job.
+allows is answered by its number of classes alone, one with more than the driver takes is judged
+where its classes are. So only the finest nodes cost a job.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from shoal.core.privacy import PrivacyModel, expand
 from shoal.engines.spark.arrange import PLACES
 from shoal.engines.spark.coding import Packing
 from shoal.engines.spark.far import Far, FarTable, by_column
+from shoal.engines.spark.lattice_tally import Teller, first_codes
 from shoal.engines.spark.piles import ROWS, Work, arrays, pile, roll_up
 from shoal.kernels import lattice as kernel
 from shoal.kernels.lattice import Classes
@@ -65,7 +67,7 @@ def far_lattice(
 
     Raises:
         NoSolutionError: no node keeps the promise within the limit.
-        MethodError: a node that keeps it may have more classes than the driver takes.
+        MethodError: the best node has more classes than the driver takes.
     """
     space = space_of(table.hollow)
     names = [domain.name for domain in space.table.sensitive_domains]
@@ -111,6 +113,7 @@ class FarEvaluator(Evaluator):
         self.far, self.most = table, most
         self.jobs = 0
         self._brought: dict[Node, int] = {}  # where nodes that came from Spark are kept
+        self._large: dict[Node, int] = {}  # rows of nodes that stayed there
         super().__init__(space, pledge, memory=2**40)
         self._sizes[0] = _FAR
 
@@ -125,9 +128,7 @@ class FarEvaluator(Evaluator):
 
     def tallies(self, nodes: Sequence[Node]) -> list[Tally]:
         """Count several nodes; those that no known node is finer than cost a job each."""
-        return [
-            self._too_many(node) or super(FarEvaluator, self).tallies([node])[0] for node in nodes
-        ]
+        return [self._there(node) or super(FarEvaluator, self).tallies([node])[0] for node in nodes]
 
     def release(self, node: Node) -> Answer:
         """Return the classes of a node, judged to the end."""
@@ -143,11 +144,19 @@ class FarEvaluator(Evaluator):
         Its classes stand in the order of their codes there, and `result` relies on that.
         """
         if node not in self._brought:
+            if node in self._large:
+                raise MethodError(
+                    problem=(
+                        f"the best node of the lattice has {self._large[node]:,} rows, more than "
+                        f"the driver takes ({self.most:,}): allow more (--driver-rows), start from "
+                        "coarser levels, or take mondrian"
+                    )
+                )
             self._hold(node, self._bring(*self._rolled(node)))
         return self._brought[node]
 
-    def _too_many(self, node: Node) -> Tally | None:
-        """Bring a node here where no finer one is; a tally if it has too many classes."""
+    def _there(self, node: Node) -> Tally | None:
+        """Bring a node here where no finer one is; a tally if it stays there."""
         if self._source(node) != 0:
             return None
         self.jobs += 1
@@ -155,17 +164,14 @@ class FarEvaluator(Evaluator):
         rolled = rolled.persist()
         try:
             sums = self.far.coded.sums(rolled)
-            if sums.tuples > self.pledge.most:
+            if sums.tuples > self.pledge.most:  # so many that too many of them must fail
                 spent = self.pledge.budget + 1
                 return Tally(node=node, suppressed=spent, least=spent)
             if sums.rows > self.most:
-                raise MethodError(
-                    problem=(
-                        f"a node of the lattice that may keep the promise has {sums.rows:,} rows, "
-                        f"more than the driver takes ({self.most:,}): allow more (--driver-rows), "
-                        "start from coarser levels, or take mondrian, which needs less there"
-                    )
-                )
+                self._large[node] = sums.rows
+                assert self._measure is not None
+                teller = Teller(self.space, self.pledge, self._measure, node, packing)
+                return teller.run(self.far.coded, rolled)
             self._hold(node, self._bring(rolled, packing))
         finally:
             rolled.unpersist()
@@ -213,9 +219,7 @@ class FarEvaluator(Evaluator):
         found = self._bring(*self._rolled(node))
         codes = np.empty((len(found.home), width), dtype=np.int32)
         for j, ladder in enumerate(self.space.ladders):
-            there = ladder.codes[node[j]]
-            first = np.zeros(len(ladder.nodes[node[j]]), dtype=np.int32)
-            first[there[::-1]] = np.arange(len(there), dtype=np.int32)[::-1]
+            first = first_codes(ladder.codes[node[j]], len(ladder.nodes[node[j]]))
             codes[:, j] = first[found.codes[:, j]]
         sensitive = found.codes[:, width:]
         domains = self.space.table.domains
@@ -249,8 +253,9 @@ class FarEvaluator(Evaluator):
             known = known.with_columns(pl.Series(PLACES, places[label]))
             sent = coded.source.session.sparkContext.broadcast(known)
             work = _placer(coded.packing, tables, sent)
-            kinds = ", ".join(f"{name} binary" for name in (*coded.packing.names, PLACES))
-            return self.far.piles.select(*coded.packing.names).mapInArrow(work, kinds)
+            keys = coded.packing.names
+            kinds = ", ".join(f"{name} binary" for name in (*keys, PLACES, ROWS))
+            return self.far.piles.select(*keys, ROWS).mapInArrow(work, kinds)
 
         return assign
 
@@ -261,16 +266,14 @@ def _placer(packing: Packing, tables: Sequence[NDArray[np.int32]], known: Any) -
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
-            for keys in arrays(batch, packing.names):
+            for *keys, counts in arrays(batch, [*packing.names, ROWS]):
                 codes = packing.unpack(keys)
                 levels = [table[codes[:, j]] for j, table in enumerate(tables)]
                 found = pl.DataFrame(dict(zip(names, levels, strict=True))).join(
                     known.value, on=names, how="left", maintain_order="left"
                 )
-                places = found[PLACES].to_numpy()
-                kept = places >= 0
-                own = {n: key[kept] for n, key in zip(packing.names, keys, strict=True)}
-                yield pile({**own, PLACES: places[kept]})
+                own = dict(zip(packing.names, keys, strict=True))
+                yield pile({**own, PLACES: found[PLACES].to_numpy(), ROWS: counts})
 
     return work
 

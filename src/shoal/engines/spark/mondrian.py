@@ -8,132 +8,39 @@ is; a task gets the tree of cuts made so far and finds the block of a row by wal
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from shoal.core.privacy import PrivacyModel
-from shoal.engines.spark.arrange import PLACES
 from shoal.engines.spark.coding import Packing
+from shoal.engines.spark.cuts import Block, Cut, Tree
 from shoal.engines.spark.far import (
     Added,
+    Cells,
     Counter,
     Far,
     FarTable,
     apart,
-    far_recoding,
+    assign_homes,
+    cells_of,
     side_by_side,
+    stand_in,
 )
 from shoal.engines.spark.parts import Task
 from shoal.engines.spark.piles import ROWS, Keys, Work, arrays, by_part, joined, kinds, pile
 from shoal.engines.spark.source import guarded
-from shoal.methods.domain import Domain
-from shoal.methods.frequency import FrequencyTable, sort_rows
+from shoal.methods.frequency import FrequencyTable
 from shoal.methods.judging import failing_classes, one_class
 from shoal.methods.mondrian.search import mondrian
 
 TASK_ROWS = 2_000_000  # distinct tuples that one task cuts by itself
 CELLS = 2**24  # counters that a task and the driver hold at a time
 _PILE = 250_000  # keys of a pile
-
-
-class Cut(NamedTuple):
-    """A block's cut: codes of a column below `cut` go left."""
-
-    column: int
-    cut: int
-
-
-@dataclass(frozen=True)
-class Block:
-    """What is counted of a block: by column, the records and the rows that have each code."""
-
-    counts: tuple[NDArray[np.int64], ...]
-    rows: tuple[NDArray[np.int64], ...]
-
-    @property
-    def records(self) -> int:
-        """Return the number of records."""
-        return int(self.counts[0].sum())
-
-    def columns(self, domains: Sequence[Domain]) -> list[int]:
-        """Return the columns that can be cut, the widest first; of equals the first."""
-        widths: list[float] = []
-        for domain, counts in zip(domains, self.counts, strict=True):
-            there = np.flatnonzero(counts)
-            widths.append(domain.cost(int(there[0]), int(there[-1])) * domain.weight)
-        wide = [j for j, width in enumerate(widths) if width > 0]
-        return sorted(wide, key=lambda j: (-widths[j], j))
-
-    def cuts(self, domains: Sequence[Domain], k: int) -> Iterator[Cut]:
-        """Yield the cuts that leave k records on both sides, in the order they are tried."""
-        if self.records < 2 * k:
-            return
-        for j in self.columns(domains):
-            there = np.flatnonzero(self.counts[j])
-            for place in median_cuts(there, self.counts[j][there], k):
-                yield Cut(j, place)
-
-    def sides(self, cut: Cut) -> tuple[int, int]:
-        """Return how many rows are on each side of a cut."""
-        rows = self.rows[cut.column]
-        return int(rows[: cut.cut].sum()), int(rows[cut.cut :].sum())
-
-
-def median_cuts(codes: NDArray[np.int64], counts: NDArray[np.int64], k: int) -> list[int]:
-    """Return the cuts around the median that leave k records on both sides, the evener first.
-
-    codes: those that occur, sorted; counts: the records of each.
-    """
-    summed = np.cumsum(counts)
-    records = int(summed[-1])
-    at = int(np.searchsorted(2 * summed, records))
-    code, upto = int(codes[at]), int(summed[at])
-    before = upto - int(counts[at])
-    sides = [(code + 1, upto), (code, before)]
-    if abs(2 * upto - records) > abs(2 * before - records):
-        sides.reverse()
-    return [cut for cut, left in sides if left >= k and records - left >= k]
-
-
-class Tree:
-    """The cuts made so far. Node 0 is the whole table; a node without a cut is a block."""
-
-    def __init__(self) -> None:
-        self.column = np.full(1, -1, dtype=np.int64)
-        self.cut = np.zeros(1, dtype=np.int64)
-        self.left = np.zeros(1, dtype=np.int64)  # the right side is the next one
-
-    def grow(self, chosen: dict[int, Cut]) -> list[int]:
-        """Cut blocks in two; return the new ones."""
-        fresh = []
-        for block, cut in sorted(chosen.items()):
-            number = len(self.column)
-            self.column[block], self.cut[block], self.left[block] = cut.column, cut.cut, number
-            self.column = np.append(self.column, [-1, -1])
-            self.cut = np.append(self.cut, [0, 0])
-            self.left = np.append(self.left, [0, 0])
-            fresh += [number, number + 1]
-        return fresh
-
-    def block_of(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return the block of each coded row."""
-        node = np.zeros(len(codes), dtype=np.int64)
-        moving = np.arange(len(codes))
-        while len(moving):
-            here = node[moving]
-            column = self.column[here]
-            inside = column >= 0
-            moving, here, column = moving[inside], here[inside], column[inside]
-            is_right = codes[moving, column] >= self.cut[here]
-            node[moving] = self.left[here] + is_right
-        return node
 
 
 def far_mondrian(
@@ -154,25 +61,20 @@ def far_mondrian(
     )  # fmt: skip
     blocks = int((tree.column < 0).sum())
     placed = table.piles.select(*packing.names, ROWS).mapInArrow(
-        _placer(packing, tree), f"block int, {kinds(packing)}"
+        _placer(packing, tree), f"home int, {kinds(packing)}"
     )
-    cut = placed.repartition(blocks, "block").mapInArrow(
-        _cutter(task, packing), f"block int, {kinds(packing)}, labels binary, {_tops(packing)}"
+    cut = placed.repartition(blocks, "home").mapInArrow(
+        _cutter(task, packing), f"home int, {kinds(packing)}, labels binary, {_tops(packing)}"
     )
     cut = cut.persist(StorageLevel.MEMORY_AND_DISK)
-    found = _classes(table, cut.where(F.col("top0").isNotNull()))
-    recoding, homes = far_recoding(table, found, home=["block", "label"])
-    rows = cut.where(F.col("top0").isNull()).select("block", *packing.names, "labels")
+    homes, offsets, boxes, cells = _classes(table, cut.where(F.col("top0").isNotNull()))
+    recoding, final = stand_in(table, boxes, cells)
+    rows = cut.where(F.col("top0").isNull())
 
-    def assign(places: NDArray[np.int64]) -> DataFrame:
-        told = homes.with_columns(pl.Series("place", places[homes["class"].to_numpy()]))
-        by_block = {
-            int(str(block)): mine.sort("label")["place"].to_numpy()
-            for (block,), mine in told.partition_by("block", as_dict=True).items()
-        }
-        known = coded.source.session.sparkContext.broadcast(by_block)
-        keys = ", ".join(f"{name} binary" for name in packing.names)
-        return rows.mapInArrow(_assigner(packing, known), f"{keys}, {PLACES} binary")
+    def assign(numbers: NDArray[np.int64]) -> DataFrame:
+        spans = zip(homes, offsets[:-1], offsets[1:], strict=True)
+        known = {home: np.append(numbers[final[a:b]], numbers[-1]) for home, a, b in spans}
+        return assign_homes(coded, rows, known)
 
     return Far(recoding, assign, kept=(cut,))
 
@@ -181,45 +83,34 @@ def _tops(packing: Packing) -> str:
     return ", ".join(f"top{i} binary" for i in range(len(packing.groups)))
 
 
-def _classes(table: FarTable, cut: DataFrame) -> pl.DataFrame:
-    """Return the classes of all blocks, apart by sensitive values."""
+def _classes(
+    table: FarTable, cut: DataFrame
+) -> tuple[list[int], list[int], tuple[NDArray[np.int32], NDArray[np.int32]], Cells]:
+    """Return the blocks, where the classes of each begin, all classes' boxes and their cells."""
     coded, packing = table.coded, table.coded.packing
     tops = [f"top{i}" for i in range(len(packing.groups))]
-    width, spread = len(coded.domains), len(coded.sensitive_domains)
+    width = len(coded.domains)
     with guarded(coded.source.where):
-        whole = cut.select("block", *packing.names, ROWS, "labels", *tops).toArrow()
-    found = []
+        whole = cut.select("home", *packing.names, ROWS, "labels", *tops).toArrow()
+    held: dict[int, list[Keys]] = {}
     for batch in whole.to_batches():
-        blocks = batch.column("block").to_pylist()
         piles = arrays(batch, [*packing.names, *tops, ROWS, "labels"])
-        for block, (*keys, counts, labels) in zip(blocks, piles, strict=True):
-            low = packing.unpack(keys[: len(tops)])
-            high = packing.unpack(keys[len(tops) :])
-            columns: dict[str, NDArray[Any]] = {
-                "block": np.full(len(counts), block, dtype=np.int64),
-                "label": labels,
-            }
-            columns |= {f"low{j}": low[:, j] for j in range(width)}
-            columns |= {f"high{j}": high[:, j] for j in range(width)}
-            columns |= {f"s{s}": low[:, width + s] for s in range(spread)}
-            found.append(pl.DataFrame({**columns, ROWS: counts}))
-    return pl.concat(found)
-
-
-def _assigner(packing: Packing, known: Any) -> Work:
-    """Return the function that gives keys the places of their classes."""
-
-    def work(batches: Iterator[Any]) -> Iterator[Any]:
-        for batch in batches:
-            blocks = batch.column("block").to_pylist()
-            piles = arrays(batch, [*packing.names, "labels"])
-            for block, (*keys, labels) in zip(blocks, piles, strict=True):
-                places = known.value[block][labels]
-                kept = places >= 0
-                own = {n: key[kept] for n, key in zip(packing.names, keys, strict=True)}
-                yield pile({**own, PLACES: places[kept]})
-
-    return work
+        for home, each in zip(batch.column("home").to_pylist(), piles, strict=True):
+            held.setdefault(home, []).append(each)
+    homes, offsets = sorted(held), [0]
+    lows, highs, label, sensitive, counts = [], [], [], [], []
+    for home in homes:
+        *keys, amounts, labels = (np.concatenate(each) for each in zip(*held[home], strict=True))
+        low, high = (packing.unpack(half) for half in (keys[: len(tops)], keys[len(tops) :]))
+        classes, first = np.unique(labels, return_index=True)  # each has the box of its class
+        lows.append(low[first, :width])
+        highs.append(high[first, :width])
+        label.append(labels + offsets[-1])
+        sensitive.append(low[:, width:])
+        counts.append(amounts)
+        offsets.append(offsets[-1] + len(classes))
+    cells = Cells(*(np.concatenate(each) for each in (label, sensitive, counts)))
+    return homes, offsets, (np.concatenate(lows), np.concatenate(highs)), cells
 
 
 def _placer(packing: Packing, tree: Tree) -> Work:
@@ -230,7 +121,7 @@ def _placer(packing: Packing, tree: Tree) -> Work:
             for *keys, counts in arrays(batch, [*packing.names, ROWS]):
                 for block, mine in by_part(tree.block_of(packing.unpack(keys))):
                     own = {n: key[mine] for n, key in zip(packing.names, keys, strict=True)}
-                    yield pile({"block": np.int32(block), **own, ROWS: counts[mine]})
+                    yield pile({"home": np.int32(block), **own, ROWS: counts[mine]})
 
     return place
 
@@ -246,7 +137,7 @@ def _cutter(task: Task, packing: Packing) -> Work:
         held: dict[int, list[Keys]] = {}
         for batch in batches:
             piles = arrays(batch, [*packing.names, ROWS])
-            for block, each in zip(batch.column("block").to_pylist(), piles, strict=True):
+            for block, each in zip(batch.column("home").to_pylist(), piles, strict=True):
                 held.setdefault(block, []).append(each)
         for block in sorted(held):
             *keys, counts = (np.concatenate(each) for each in zip(*held.pop(block), strict=True))
@@ -270,24 +161,17 @@ def _cut_block(
         for start in range(0, len(columns["labels"]), _PILE):
             some = slice(start, start + _PILE)
             own = {n: c if c is None else c[some] for n, c in columns.items()}
-            yield pile({"block": np.int32(block), **own})
+            yield pile({"home": np.int32(block), **own})
 
     named = dict(zip(packing.names, keys, strict=True))
     yield from piles({**named, ROWS: counts, "labels": labels, **dict.fromkeys(tops)})
     # The classes, apart by sensitive values: their box as the keys of its two corners.
-    cells = np.concatenate((labels[:, None].astype(np.int32), codes[:, width:]), axis=1)
-    order = sort_rows(cells, [found.classes, *packing.sizes[width:]])
-    ordered = cells[order]
-    fresh = np.ones(len(order), dtype=np.bool_)
-    fresh[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
-    starts = np.flatnonzero(fresh)
-    label, sensitive = ordered[starts, 0], ordered[starts, 1:]
+    label, sensitive, records = cells_of(labels, codes[:, width:], counts, packing.sizes[width:])
     low = packing.pack(np.concatenate((found.low[label], sensitive), axis=1))
     high = packing.pack(np.concatenate((found.high[label], sensitive), axis=1))
-    records = np.add.reduceat(counts[order], starts)
     yield from piles(
         {**dict(zip(packing.names, low, strict=True)), ROWS: records,
-         "labels": label.astype(np.int64), **dict(zip(tops, high, strict=True))}
+         "labels": label, **dict(zip(tops, high, strict=True))}
     )  # fmt: skip
 
 

@@ -11,30 +11,25 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from shoal.core.errors import NoSolutionError
 from shoal.core.privacy import PrivacyModel
+from shoal.engines.spark.dividing import split_by_kmeans
 from shoal.engines.spark.source import guarded
 from shoal.methods import registry
+from shoal.methods.dividing import Part, split
 from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable
+from shoal.methods.lattice.space import space_of
 from shoal.methods.partitions import (
     Coarse,
     Learned,
-    Part,
-    features,
-    gather,
+    gather_parts,
     join_parts,
     learn_part,
-    nearest,
-    split,
     subtable,
 )
 from shoal.methods.recoding import Recoding
-
-_SLICE = 100_000  # points; how many slices there are must not depend on the executors
-_ROUNDS = 25
 
 
 @dataclass(frozen=True)
@@ -84,7 +79,7 @@ def learn_parts(
         NoSolutionError: all records together do not keep the promise.
     """
     if coarse.how == "kmeans" and coarse.parts > 1:
-        parts = split_by_kmeans(spark, table, coarse.parts, seed=coarse.seed)
+        parts = split_by_kmeans(spark, table, coarse)
     else:
         parts = split(table, coarse.parts, how=coarse.how, seed=coarse.seed)
 
@@ -92,39 +87,11 @@ def learn_parts(
         return _on_executors(spark, table, group, task)
 
     try:
-        learned = gather(table, parts, several)
+        learned = gather_parts(table, parts, several)
     except NoSolutionError:  # all records together: the search itself says what is missing
         return task.search(table)
     facts = {"partitions": len(learned), "partition_by": coarse.how}
     return join_parts(table, task.models, learned, suppression_limit=suppression_limit, facts=facts)
-
-
-def split_by_kmeans(
-    spark: SparkSession, table: FrequencyTable, parts: int, *, seed: int
-) -> list[Part]:
-    """Put like tuples together: MLlib's k-means, seeded by k-means‖ (seed 003's CP)."""
-    from pyspark.ml.clustering import KMeans
-    from pyspark.ml.functions import array_to_vector
-
-    starts = np.flatnonzero(np.diff(table.tuple_ids, prepend=-1))
-    points = features(table.domains, table.codes[starts])
-    frame = pl.DataFrame(
-        {"point": points.tolist(), "weight": table.tuple_sizes.astype(np.float64)},
-        schema={"point": pl.List(pl.Float64), "weight": pl.Float64},
-    )
-    with guarded("k-means"):
-        made = spark.createDataFrame(frame.to_arrow()).repartitionByRange(
-            frame.height // _SLICE + 1, "point"
-        )
-        asked = made.select(array_to_vector(F.col("point")).alias("features"), "weight")
-        kmeans = KMeans(k=parts, seed=seed, maxIter=_ROUNDS, initMode="k-means||",
-                        weightCol="weight")  # fmt: skip
-        found = kmeans.fit(asked).clusterCenters()
-    # Sums of floats differ in their last bits with the order of tasks; rounded, they do not.
-    centres = np.unique(np.round(np.array(found), 9), axis=0)
-    home = nearest(points, centres)[table.tuple_ids]
-    rows_of = [np.flatnonzero(home == i) for i in range(len(centres))]
-    return [Part(rows, table.counts[rows]) for rows in rows_of if len(rows)]
 
 
 def _on_executors(
@@ -152,8 +119,11 @@ def _on_executors(
         if blob is None:
             learned.append(None)
             continue
-        recoding = replace(pickle.loads(blob), table=subtable(table, part))
-        learned.append(Learned(part.rows, recoding))
+        recoding = pickle.loads(blob)
+        own = subtable(table, part)
+        if recoding.node is not None:  # a lattice search gives every column a ladder
+            own = space_of(own).table
+        learned.append(Learned(part.rows, replace(recoding, table=own)))
     return learned
 
 

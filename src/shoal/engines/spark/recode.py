@@ -19,11 +19,20 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from shoal.core.schema import Kind, Schema
-from shoal.engines.spark.arrange import FILED, PART, PLACES, RANK, arranger, find_places, look_up
+from shoal.engines.spark.arrange import (
+    FILED,
+    PART,
+    PLACES,
+    RANK,
+    arranger,
+    find_places,
+    look_up,
+    marks,
+)
 from shoal.engines.spark.coding import small
 from shoal.engines.spark.far import Far
 from shoal.engines.spark.frequencies import Coded
-from shoal.engines.spark.piles import sent_piles, spread_out
+from shoal.engines.spark.piles import ROWS, sent_piles, spread_out
 from shoal.engines.spark.source import SparkSource
 from shoal.methods.recoding import Recoding
 
@@ -152,15 +161,19 @@ class Recoder:
             sent = self.source.session.sparkContext.broadcast(known)
             found = look_up(records, sent, names, self._others)
             return found.repartitionById(parts, PART), True
-        places = None
+        there, places = None, None
         if known is not None:
-            places = sent_piles(self.source.session, known)
+            there = sent_piles(self.source.session, known)
         elif self.far is not None and self.most <= LARGE:
-            places = self.far.assign(self.order.places)
-        if places is not None:
-            shared = str(self.source.session.conf.get("spark.sql.shuffle.partitions"))
-            tasks = max(int(shared), int(self._sizes.sum()) // FILED)
-            found = find_places(records, places, names, self._others, parts=tasks)
+            if self.far.shared:
+                there = self.far.own
+                places = self.source.session.sparkContext.broadcast(self.order.places)
+            else:
+                there = self.far.assign(self.order.places)
+        if there is not None:
+            least = str(self.source.session.conf.get("spark.sql.shuffle.partitions"))
+            tasks = max(int(least), int(self._sizes.sum()) // FILED)
+            found = find_places(records, there, names, self._others, parts=tasks, places=places)
             return found.repartitionById(parts, PART), True
         part = F.shiftright(_PLACE, 32).cast("int")
         placed = self._placed(records).repartitionById(parts, part)
@@ -216,9 +229,11 @@ class Recoder:
         """Return the records that are released, with the place of each."""
         coded, recoding, places = self.coded, self.recoding, self.order.places
         names = coded.packing.names
+        if self.far is not None and self.far.shared:
+            return self._dealt_far(self.far)
         if self.far is not None:
             known = spread_out(self.far.assign(places), [*names, PLACES])
-            known = known.withColumnRenamed(PLACES, _PLACE)
+            known = known.where(F.col(PLACES) >= 0).withColumnRenamed(PLACES, _PLACE)
             return records.join(known.hint("shuffle_hash"), names, "inner").drop(*names)
         table = recoding.table
         pieces = np.bincount(recoding.row, minlength=table.rows)
@@ -258,12 +273,42 @@ class Recoder:
         names, others = self.coded.packing.names, self._others
         records = self.coded.keyed.select(*names, *others)
         found = records.join(small(self.source, known), names, "inner")
-        found = with_marks(found.drop(*names), others)
-        texts = [F.col(name).cast("string").asc_nulls_first() for name in others]
-        window = Window.partitionBy(_ROW).orderBy(_MARK, *texts)
-        turn = F.row_number().over(window)
+        dealt = self._in_turn(found.drop(*names), F.col(_ROW))
+        return dealt.where(F.col(_PLACE) >= 0).select(*others, _PLACE)
+
+    def _in_turn(self, found: DataFrame, *row: Column) -> DataFrame:
+        """Return records with the place at which they are dealt out.
+
+        found: records with `ends`, where the turns of each of their row's classes end, and
+            the `places` of these classes.
+        row: what records of one row have in common.
+        """
+        marked = with_marks(found, self._others)
+        texts = [F.col(name).cast("string").asc_nulls_first() for name in self._others]
+        turn = F.row_number().over(Window.partitionBy(*row).orderBy(_MARK, *texts))
         passed = F.size(F.filter("ends", lambda end: end < F.col("turn")))
-        dealt = found.withColumn("turn", turn).withColumn(_PLACE, F.get("places", passed))
+        return marked.withColumn("turn", turn).withColumn(_PLACE, F.get("places", passed))
+
+    def _dealt_far(self, far: Far) -> DataFrame:
+        """Return the records that are released, where classes share keys that stay on Spark."""
+        names, others = self.coded.packing.names, self._others
+        classes = pl.DataFrame(
+            {"class": np.append(np.arange(self.recoding.classes), -1), _PLACE: self.order.places}
+        )
+        pieces = spread_out(far.own, [*names, PLACES, ROWS])
+        pieces = pieces.join(small(self.source, classes), F.col(PLACES) == F.col("class"))
+        each = F.sort_array(F.collect_list(F.struct("class", ROWS, _PLACE))).alias("pieces")
+        told = pieces.groupBy(*names).agg(each)
+        before = F.transform(
+            "pieces",
+            lambda _, i: F.aggregate(
+                F.slice("pieces", 1, i + 1), F.lit(0).cast("long"), lambda sum_, p: sum_ + p[ROWS]
+            ),
+        )
+        told = told.select(*names, before.alias("ends"), F.col(f"pieces.{_PLACE}").alias("places"))
+        records = self.coded.keyed.select(*names, *others)
+        found = records.join(told.hint("shuffle_hash"), names, "inner")
+        dealt = self._in_turn(found, *[F.col(name) for name in names])
         return dealt.where(F.col(_PLACE) >= 0).select(*others, _PLACE)
 
 
@@ -282,9 +327,8 @@ def with_marks(frame: DataFrame, others: list[str]) -> DataFrame:
         for batch in batches:
             whole = pl.from_arrow(pa.Table.from_batches([batch]))
             assert isinstance(whole, pl.DataFrame)
-            texts = whole.select(pl.col(others).cast(pl.String))
-            marks = (texts.hash_rows(seed=1).to_numpy() >> np.uint64(24)).astype(np.int64)
-            columns = [*batch.columns, pa.array(marks)]
+            told = marks(whole.select(pl.col(others).cast(pl.String)))
+            columns = [*batch.columns, pa.array(told)]
             yield pa.RecordBatch.from_arrays(columns, names=[*batch.schema.names, _MARK])
 
     schema = ", ".join(
