@@ -36,10 +36,10 @@ from shoal.methods.recoding import Recoding
 PART = 4_000
 """Pieces that one local search looks at together; fixed, so that threads change nothing."""
 
-EFFORTS = {"fast": (2, 0.0), "normal": (24, 0.3), "best": (100, 0.3)}
+EFFORTS = {"fast": (2, 0.0), "normal": (24, 0.3), "best": (50, 0.3)}
 """Rounds, and how much a step may lose at the beginning (on average, in whole columns)."""
 
-TURNS = {"fast": 200_000, "normal": 600_000, "best": 4_000_000}
+TURNS = {"fast": 200_000, "normal": 600_000, "best": 1_300_000}
 """Turns of pieces after which an effort ends, so that large tables take seconds too: fewer rounds
 then, and where there are more pieces than turns, one round on a part of the clusters."""
 
