@@ -16,9 +16,9 @@ from shoal.methods import registry
 
 TITLE = "First runs"
 NOTE = """2,000 records of Adult, 8 quasi-identifiers, k = 10, kernel cache empty:
-`cpu_seconds.compile` of `shoal anonymize --json`. The limit is 6 s on an idle machine, 50 times the yardstick. Each cell is the
-median of RUNS runs; each run is divided by the yardstick measured right before and after it, which
-on a machine with neighbours says more than the seconds.
+`cpu_seconds.compile` of `shoal anonymize --json`. The limit is 6 s on an idle machine, 50 times
+the yardstick. Each cell is the median of RUNS runs; each run is divided by the yardstick measured
+right before and after it, which on a machine with neighbours says more than the seconds.
 
 """
 PROMISES = {"k": [], "k and l": ["--l", "2"], "k and t": ["--t", "0.3"]}
