@@ -35,6 +35,20 @@ def test_threads_change_nothing(monkeypatch):
     assert (one.label == two.label).all()
 
 
+def test_turns_bound_the_search_on_a_large_table(monkeypatch):
+    table = numbers(1200, 3, 60)
+    monkeypatch.setattr(module, "PART", 100)
+    whole = refine(table, [KAnonymity(4)], effort="fast", threads=1)
+    monkeypatch.setitem(module.TURNS, "fast", 400)  # a third of the pieces
+    one, two = (
+        refine(table, [KAnonymity(4)], effort="fast", threads=threads) for threads in (1, 2)
+    )
+    check_release(one, 4)
+    assert one.facts["rounds"] == 1
+    assert (one.label == two.label).all()
+    assert loss(whole) < loss(one) < loss(bestcut(table, [KAnonymity(4)]))
+
+
 def test_seconds_bound_the_search():
     release = refine(numbers(300, 2, 40), [KAnonymity(4)], seconds=0.2)
     assert release.facts["rounds"] >= 1
