@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.model_keys import number_key
@@ -213,6 +213,27 @@ def settle(
         What each tuple is released as; None: suppressed.
     """
     board = _Board(encoder, tuples, spreads)
+    close_failing(board, judge)
+    return board.homes
+
+
+class Board(Protocol):
+    """Who is where while records settle: the classes, and how coarse each one is."""
+
+    @property
+    def classes(self) -> Mapping[Home, Spread]:
+        """Return the records of every open class."""
+
+    @property
+    def rank(self) -> Mapping[Home, int]:
+        """Return the place of every open class, the finest first."""
+
+    def close(self, homes: Sequence[Home], failing: Sequence[Home]) -> set[Home]:
+        """Close classes; return those that their records moved to. failing: all that fail."""
+
+
+def close_failing(board: Board, judge: Judge) -> None:
+    """Close classes, the finest first, until those left keep the promise."""
     changed: set[Home] = set(board.classes)
     failed: set[Home] = set()
     while changed or failed:
@@ -222,12 +243,9 @@ def settle(
             failed = (failed - changed) | judge.failing(board.classes, only=changed)
         # The finest first: what they give back may save a coarser one.
         order = sorted(failed, key=lambda home: (board.rank[home], [x or "" for x in home]))
-        changed = set()
-        for home in order[: max(len(order) // 4, 1)]:
-            changed |= board.close(home)
+        changed = board.close(order[: max(len(order) // 4, 1)], order) if order else set()
         failed &= set(board.classes)
         changed &= set(board.classes)
-    return board.homes
 
 
 class _Board:
@@ -259,8 +277,11 @@ class _Board:
         self.members.setdefault(home, []).append(number)
         self.classes.setdefault(home, Counter()).update(self.spreads[number])
 
-    def close(self, home: Home) -> set[Home]:
-        """Close a class; return the classes that its tuples moved to."""
+    def close(self, homes: Sequence[Home], _: Sequence[Home]) -> set[Home]:
+        """Close classes; return those that their tuples moved to."""
+        return set().union(*[self._close(home) for home in homes])
+
+    def _close(self, home: Home) -> set[Home]:
         region = self.rank.pop(home)
         del self.classes[home]
         encoder = self.encoder

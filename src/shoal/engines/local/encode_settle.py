@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.core.model_judge import Home, Judge
+from shoal.core.model_judge import Home, Judge, close_failing
 from shoal.core.model_runtime import Encoder
 from shoal.engines.local.encode_keys import Column
 from shoal.kernels.encode import first_common
@@ -167,18 +167,7 @@ def settle_tuples(tuples: Tuples, cover: Cover, judge: Judge) -> Settled:
         Rejected: `on_unseen` is error, and no class covers a tuple.
     """
     board = _Board(tuples, cover)
-    changed: set[Home] = set(board.classes)
-    failed: set[Home] = set()
-    while changed or failed:
-        if judge.compares:
-            failed = judge.failing(board.classes)
-        else:
-            failed = (failed - changed) | judge.failing(board.classes, only=changed)
-        # The finest first: what they give back may save a coarser one.
-        order = sorted(failed, key=lambda home: (board.rank[home], [x or "" for x in home]))
-        changed = board.close(order[: max(len(order) // 4, 1)]) if order else set()
-        failed &= set(board.classes)
-        changed &= set(board.classes)
+    close_failing(board, judge)
     gone = board.home < 0
     return Settled(
         closed_homes=board.closed,
@@ -253,7 +242,7 @@ class _Board:
         sums = np.bincount(place, weights=self.records[rows]).astype(np.int64)
         return self.tuples.spread(keys.tolist(), sums.tolist())
 
-    def close(self, homes: Sequence[Home]) -> set[Home]:
+    def close(self, homes: Sequence[Home], _: Sequence[Home]) -> set[Home]:
         """Close classes; return the classes that their tuples moved to."""
         gone = np.zeros(len(self.names) + 1, dtype=np.bool_)
         covered = np.zeros(len(self.names) + 1, dtype=np.bool_)

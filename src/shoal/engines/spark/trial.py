@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from shoal.core.model import RecodingModel
-from shoal.core.model_judge import Home, Judge
+from shoal.core.model_judge import Home, Judge, close_failing
 from shoal.core.model_runtime import Encoder
 from shoal.engines.local.encode_keys import Column, sweep
 from shoal.engines.local.encode_settle import Cover, home_of
@@ -44,17 +44,7 @@ class FarTrial:
         """Return the records of each class, and how many are in none."""
         judge = Judge.of(draft.schema, draft.schema.privacy)
         board = _Board(self.table, draft, judge, self.most)
-        changed, failed = set(board.classes), set[Home]()
-        while changed or failed:
-            if judge.compares:
-                failed = judge.failing(board.classes)
-            else:
-                failed = (failed - changed) | judge.failing(board.classes, only=changed)
-            # The finest first: what they give back may save a coarser one.
-            order = sorted(failed, key=lambda home: (board.rank[home], [x or "" for x in home]))
-            changed = board.close(order[: max(len(order) // 4, 1)], order)
-            failed &= set(board.classes)
-            changed &= set(board.classes)
+        close_failing(board, judge)
         sizes = {home: sum(spread.values()) for home, spread in board.classes.items()}
         return sizes, self.table.risk.records - sum(sizes.values())
 
