@@ -178,7 +178,7 @@ class Job:
             self.options.progress("compile")
         wall, cpu = time.perf_counter(), time.process_time()
         with suppress(NoSolutionError):  # two records need not meet anything
-            method.run(_first_rows(table, self.models), self.models, **self.options.search)
+            method.run(first_rows(table, self.models), self.models, **self.options.search)
         self.seconds["compile"] = time.perf_counter() - wall
         self.cpu["compile"] = time.process_time() - cpu
         with self.clock("learn"):
@@ -371,7 +371,7 @@ def check_values(schema: Schema, table: FrequencyTable) -> None:
         raise SchemaError(where="schema", faults=faults)
 
 
-def _first_rows(table: FrequencyTable, models: Sequence[PrivacyModel]) -> FrequencyTable:
+def first_rows(table: FrequencyTable, models: Sequence[PrivacyModel]) -> FrequencyTable:
     """Return a tiny table: enough to load or compile the kernels of a search.
 
     Its rows have records enough for k, so that a search finds something to do with them.

@@ -42,8 +42,7 @@ from shoal.methods.judging import judge_recoding
 from shoal.methods.partitions import Coarse
 from shoal.methods.recoding import Recoding, joined
 from shoal.methods.to_model import Trial
-from shoal.pipeline import Job, Options, check_values, fit, promise_of
-from shoal.pipeline import _first_rows as first_rows
+from shoal.pipeline import Job, Options, check_values, first_rows, fit, promise_of
 
 __all__ = ["anonymize", "encode", "infer", "learn_with_report", "metrics", "risk", "verify"]
 
