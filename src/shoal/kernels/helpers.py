@@ -3,7 +3,7 @@
 Numba makes machine code of every function for itself before it links it into its callers,
 where most of it is inlined and made once more. A helper that only compiled code calls needs
 no code of its own: without it a first run spends a quarter less time in the compiler. The
-kernel, linked with all its helpers, is optimized as a whole as before.
+kernel is optimized as a whole, linked with all its helpers.
 
 This reaches into Numba (see docs/adr/0004). Where another version of it has no such parts,
 helpers are compiled as Numba does it by itself.
@@ -20,6 +20,7 @@ __all__ = ["inner", "lean", "lean_outer", "outer"]
 _KERNEL: dict[str, Any] = {
     "cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True,
 }  # fmt: skip
+_LEAN: dict[str, Any] = {**_KERNEL, "_nrt": False}
 _HELPER: dict[str, Any] = {**_KERNEL, "no_cpython_wrapper": True}
 
 try:
@@ -32,8 +33,23 @@ except ImportError:  # another Numba: as it does it by itself
     pass
 else:
 
-    class _Linked(JITCodeLibrary):
-        """Code that waits to be linked into a kernel."""
+    class _Whole(JITCodeLibrary):
+        """Code of a kernel that counts no references: optimized once, with all its helpers.
+
+        Numba first optimizes each function, then the kernel cheaply so that counts of
+        references meet and cancel out, then in full. Where there are none to cancel, the
+        last step alone compiles as fast, and the code runs up to twice as fast (`refine`).
+        """
+
+        def _optimize_functions(self, ll_module: Any) -> None:
+            ll_module.data_layout = self._codegen._data_layout
+
+        def _optimize_final_module(self) -> None:
+            manager, builder = self._codegen._module_pass_manager()
+            manager.run(self._final_module, builder)
+
+    class _Linked(_Whole):
+        """Code of a helper, which waits to be linked into a kernel."""
 
         def _optimize_final_module(self) -> None:
             """Leave that to the kernel."""
@@ -43,7 +59,18 @@ else:
             self._finalized = True
 
     @register_pass(mutates_CFG=True, analysis_only=False)
-    class _Lowering(NativeLowering):
+    class _KernelLowering(NativeLowering):
+        """Lower a kernel."""
+
+        _name = "shoal_kernel_lowering"
+
+        def run_pass(self, state: Any) -> bool:
+            state.library = _Whole(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library.enable_object_caching()
+            return bool(super().run_pass(state))
+
+    @register_pass(mutates_CFG=True, analysis_only=False)
+    class _HelperLowering(NativeLowering):
         """Lower a helper, but make no machine code of it."""
 
         _name = "shoal_helper_lowering"
@@ -63,19 +90,23 @@ else:
             state["cr"] = _LowerResult(made.fndesc, made.call_helper, cfunc=shell, env=made.env)
             return True
 
-    class _Compiler(CompilerBase):
-        """Numba's own way, with the other lowering."""
+    def _compiler(lowering: Any) -> Any:
+        """Return Numba's own way to compile, with another lowering."""
 
-        def define_pipelines(self) -> list[Any]:
-            passes = DefaultPassBuilder.define_nopython_pipeline(self.state, "shoal_helper")
-            passes.passes = [
-                (_Lowering if each is NativeLowering else each, text)
-                for each, text in passes.passes
-            ]
-            passes.finalize()
-            return [passes]
+        class Compiler(CompilerBase):
+            def define_pipelines(self) -> list[Any]:
+                passes = DefaultPassBuilder.define_nopython_pipeline(self.state, lowering._name)
+                passes.passes = [
+                    (lowering if each is NativeLowering else each, text)
+                    for each, text in passes.passes
+                ]
+                passes.finalize()
+                return [passes]
 
-    _HELPER |= {"cache": False, "pipeline_class": _Compiler}
+        return Compiler
+
+    _LEAN["pipeline_class"] = _compiler(_KernelLowering)
+    _HELPER |= {"cache": False, "pipeline_class": _compiler(_HelperLowering)}
 
 outer: Any = njit(**_KERNEL)
 """For the loops that Python calls; C never does."""
@@ -83,7 +114,7 @@ outer: Any = njit(**_KERNEL)
 inner: Any = njit(**_HELPER)
 """For helpers, which only compiled code calls."""
 
-lean_outer: Any = njit(**_KERNEL, _nrt=False)  # type: ignore[call-overload]
+lean_outer: Any = njit(**_LEAN)
 """For loops that allocate nothing.
 
 Numba counts the references of every array that it hands to a helper, with an atomic
