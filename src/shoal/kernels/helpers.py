@@ -5,7 +5,7 @@ where most of it is inlined and made once more. A helper that only compiled code
 no code of its own: without it a first run spends a quarter less time in the compiler. The
 kernel is optimized as a whole, linked with all its helpers.
 
-This reaches into Numba (see docs/adr/0004). Where another version of it has no such parts,
+This reaches into Numba (see docs/adr/0004). With a version that was not tried, kernels and
 helpers are compiled as Numba does it by itself.
 """
 
@@ -13,9 +13,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 from numba import njit
 
 __all__ = ["inner", "lean", "lean_outer", "outer"]
+
+TRIED = {(0, 68)}
+"""Versions of Numba whose inner parts are known to be as they are used here."""
 
 _KERNEL: dict[str, Any] = {
     "cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True,
@@ -23,15 +27,12 @@ _KERNEL: dict[str, Any] = {
 _LEAN: dict[str, Any] = {**_KERNEL, "_nrt": False}
 _HELPER: dict[str, Any] = {**_KERNEL, "no_cpython_wrapper": True}
 
-try:
+if numba.version_info.short in TRIED:
     from numba._dynfunc import make_function
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
     from numba.core.compiler_machinery import register_pass
     from numba.core.typed_passes import NativeLowering
-except ImportError:  # another Numba: as it does it by itself
-    pass
-else:
 
     class _Whole(JITCodeLibrary):
         """Code of a kernel that counts no references: optimized once, with all its helpers.
