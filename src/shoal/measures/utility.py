@@ -112,7 +112,7 @@ def grouping_of(recoding: Recoding, *, target: str | None = None) -> Grouping:
     names = [domain.name for domain in table.sensitive_domains]
     spread = None
     if names:
-        spread = _diversity(recoding, table.sensitive, table.sensitive_domains)
+        spread = diversity_of(recoding, table.sensitive, table.sensitive_domains)
     return Grouping(
         records=table.records,
         suppressed=recoding.suppressed,
@@ -122,7 +122,7 @@ def grouping_of(recoding: Recoding, *, target: str | None = None) -> Grouping:
         cover=cover,
         leaves=np.array([_leaves(recoding, d) for d in table.domains], dtype=np.int64),
         minority=_minority(recoding, names.index(target)) if target in names else None,
-        diversity=_diversity(recoding, table.codes, table.domains),
+        diversity=diversity_of(recoding, table.codes, table.domains),
         spread=spread,
     )
 
@@ -147,7 +147,7 @@ def _cell_costs(recoding: Recoding, column: int) -> NDArray[np.float64]:
     return np.array(costs, dtype=np.float64).reshape(-1, 3)[where]
 
 
-def _diversity(
+def diversity_of(
     recoding: Recoding, codes: NDArray[np.int32], domains: tuple[Domain, ...]
 ) -> NDArray[np.float64]:
     """Records diversity (seed 000, definitions 1 and 2) of every class.

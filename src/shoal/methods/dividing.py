@@ -17,7 +17,7 @@ Codes = NDArray[np.int32]
 
 _SAMPLE = 50_000  # tuples that the centres are found on
 _ROUNDS = 25
-_BLOCK = 1 << 18
+_BLOCK = 1 << 16
 _RECORDS = 1 << 22  # records that are dealt out at a time
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -29,6 +29,14 @@ class Part(NamedTuple):
     counts: NDArray[np.int64]
 
 
+def check(parts: int, how: str) -> None:
+    """Refuse a number of parts, or a way to divide, that does not exist."""
+    if parts < 1:
+        raise MethodError(problem="--partitions must be at least 1")
+    if how not in HOWS:
+        raise MethodError(problem=f"--partition-by must be one of {', '.join(HOWS)}")
+
+
 def split(table: FrequencyTable, parts: int, *, how: str = "kmeans", seed: int = 0) -> list[Part]:
     """Divide the records of a table into at most `parts` parts, none of them empty.
 
@@ -38,10 +46,7 @@ def split(table: FrequencyTable, parts: int, *, how: str = "kmeans", seed: int =
     Raises:
         MethodError: a number or a way that does not exist.
     """
-    if parts < 1:
-        raise MethodError(problem="--partitions must be at least 1")
-    if how not in HOWS:
-        raise MethodError(problem=f"--partition-by must be one of {', '.join(HOWS)}")
+    check(parts, how)
     if how == "random":
         codes = np.concatenate((table.codes, table.sensitive), axis=1)
         dealt = deal(codes, table.counts, parts, seed=seed)
@@ -129,12 +134,20 @@ def middle_of(
 
 
 def nearest(points: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the nearest centre of each point; of equals the first."""
+    """Return the nearest centre of each point; of equals the first.
+
+    Guarantee:
+        A point is given to the same centre whichever points stand beside it, and whatever the
+        number of threads: products of matrices are rounded by their shapes, single sums are not.
+    """
     home = np.empty(len(points), dtype=np.int64)
     half = (centres**2).sum(axis=1) / 2
     for start in range(0, len(points), _BLOCK):
         block = points[start : start + _BLOCK]
-        home[start : start + _BLOCK] = np.argmax(block @ centres.T - half, axis=1)
+        score = np.zeros((len(block), len(centres)))
+        for j in range(points.shape[1]):
+            score += block[:, j, None] * centres[:, j]
+        home[start : start + _BLOCK] = np.argmax(score - half, axis=1)
     return home
 
 

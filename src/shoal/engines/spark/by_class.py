@@ -18,7 +18,7 @@ from shoal.engines.spark.coding import Packing
 from shoal.engines.spark.far import Far, FarTable
 from shoal.engines.spark.piles import ROWS, Keys, Work, arrays, by_part, pile
 from shoal.engines.spark.source import guarded
-from shoal.measures.utility import _diversity as diversity
+from shoal.measures.utility import diversity_of
 from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.microaggregation.centroids import centroids
@@ -43,7 +43,7 @@ def far_usefulness(table: FarTable, far: Far) -> float | None:
     """Return the mean diversity of the classes, see `measures.utility`."""
 
     def asked(classes: Recoding) -> NDArray[np.float64]:
-        return diversity(classes, classes.table.codes, classes.table.domains)
+        return diversity_of(classes, classes.table.codes, classes.table.domains)
 
     found = np.concatenate([np.zeros(0), *by_class(table, far, asked)])
     return float(found.mean()) if len(found) else None

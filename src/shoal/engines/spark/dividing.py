@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from shoal.core.errors import MethodError
 from shoal.engines.spark.coding import Packing
 from shoal.engines.spark.piles import ROWS, Goal, Work, arrays, by_part, part_of, sent_piles
 from shoal.engines.spark.source import guarded
-from shoal.methods.dividing import HOWS, Part, deal, features
+from shoal.methods.dividing import Part, deal, features, nearest
 from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.partitions import Coarse
@@ -28,7 +27,6 @@ from shoal.methods.partitions import Coarse
 SAMPLE = 1_000_000  # distinct tuples that the centres are found on
 _SLICE = 100_000  # points; how many slices there are must not depend on the executors
 _ROUNDS = 25
-_BLOCK = 1 << 16
 
 Shares = Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]  # part, rows, their records
 
@@ -64,32 +62,6 @@ class Drawn:
 
 
 Divider = Nearest | Drawn
-
-
-def check(coarse: Coarse) -> None:
-    """Refuse a number of parts, or a way to divide, that does not exist."""
-    if coarse.parts < 1:
-        raise MethodError(problem="--partitions must be at least 1")
-    if coarse.how not in HOWS:
-        raise MethodError(problem=f"--partition-by must be one of {', '.join(HOWS)}")
-
-
-def nearest(points: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the nearest centre of each point; of equals the first.
-
-    Guarantee:
-        A point is given to the same centre whichever points stand beside it: products of
-        matrices are rounded by their shapes, single sums are not.
-    """
-    home = np.empty(len(points), dtype=np.int64)
-    half = (centres**2).sum(axis=1) / 2
-    for start in range(0, len(points), _BLOCK):
-        block = points[start : start + _BLOCK]
-        score = np.zeros((len(block), len(centres)))
-        for j in range(points.shape[1]):
-            score += block[:, j, None] * centres[:, j]
-        home[start : start + _BLOCK] = np.argmax(score - half, axis=1)
-    return home
 
 
 def centres_of(

@@ -18,12 +18,12 @@ from pyspark.sql import functions as F
 
 from shoal.core.errors import NoSolutionError
 from shoal.engines.spark.coding import Packing
-from shoal.engines.spark.dividing import Divider, Drawn, Nearest, centres_of, check
+from shoal.engines.spark.dividing import Divider, Drawn, Nearest, centres_of
 from shoal.engines.spark.far import Cells, Far, FarTable, assign_homes, cells_of, stand_in
 from shoal.engines.spark.parts import Task
 from shoal.engines.spark.piles import ROWS, Keys, Work, arrays, joined, kinds, pile
 from shoal.engines.spark.source import guarded
-from shoal.methods.dividing import Part, histograms_by_column, middle_of
+from shoal.methods.dividing import Part, check, histograms_by_column, middle_of
 from shoal.methods.lattice.space import space_of
 from shoal.methods.partitions import Coarse, gather, held, learn_part
 from shoal.methods.recoding import Recoding
@@ -61,7 +61,7 @@ def far_parts(table: FarTable, task: Task, *, coarse: Coarse, suppression_limit:
     Raises:
         NoSolutionError: all records together do not keep the promise.
     """
-    check(coarse)
+    check(coarse.parts, coarse.how)
     work = _Parts(table, task, _divider(table, coarse))
     try:
         work.learn([(part,) for part in range(coarse.parts)])
