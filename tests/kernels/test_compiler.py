@@ -1,0 +1,112 @@
+"""What our way of compiling takes for granted: no index from the end, no arrays that overlap."""
+
+import itertools
+import os
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.methods.clustering.tables import disease, domains
+
+import shoal.kernels
+from shoal.core.privacy import KAnonymity, LDiversity
+from shoal.kernels.helpers import lean, lean_outer
+from shoal.methods import registry
+from shoal.methods.frequency import from_codes
+from shoal.methods.microaggregation.centroids import centroids
+
+ROOT = Path(__file__).parents[2]
+RUN_ALL = "from tests.kernels.test_compiler import run_all, look; run_all(); look()"
+
+
+@lean
+def at(values, i):
+    return values[i]
+
+
+@lean_outer
+def value_at(values, i):
+    return at(values, i)
+
+
+def look():
+    """Look outside an array: with Numba's checks that fails."""
+    value_at(np.arange(5), 2)
+    print("inside")
+    value_at(np.arange(5), -1)
+
+
+def kernels():
+    """Return the module and name of every kernel that allocates nothing."""
+    found = []
+    for each in pkgutil.iter_modules(shoal.kernels.__path__):
+        module = import_module(f"shoal.kernels.{each.name}")
+        for name, kernel in vars(module).items():
+            options = getattr(kernel, "targetoptions", {})
+            if options.get("_nrt") is False and not options.get("no_cpython_wrapper"):
+                found.append((module, name))
+    return found
+
+
+def table():
+    chance = np.random.default_rng(5)
+    columns = domains(missing=True)
+    codes = np.stack([chance.integers(0, len(d), 300) for d in columns], axis=1).astype(np.int32)
+    return from_codes(
+        columns, codes, chance.integers(1, 4, 300), sensitive_domains=(disease(),),
+        sensitive=chance.integers(0, 3, (300, 1)).astype(np.int32),
+    )  # fmt: skip
+
+
+MODULES = {module.__name__ for module, _ in kernels()}
+
+
+def run_all():
+    """Run every method that has such kernels, under two promises."""
+    whole = table()
+    for method in registry.METHODS.values():
+        if method.kernel.partition(":")[0] in MODULES:
+            for models in ([KAnonymity(3)], [KAnonymity(4), LDiversity(2, column="disease")]):
+                method.run(whole, models, suppression_limit=0.1)
+    registry.find("refine").run(whole, [KAnonymity(3)], effort="fast")
+    found = registry.find("refine", release="aggregate").run(whole, [KAnonymity(3)], effort="fast")
+    centroids(found)
+
+
+def test_no_kernel_is_given_arrays_that_overlap(monkeypatch):
+    called = set()
+
+    def watched(kernel, place):
+        def call(*given):
+            called.add(place)
+            arrays = [a for a in given if isinstance(a, np.ndarray)]
+            pairs = itertools.combinations(arrays, 2)
+            assert not any(np.shares_memory(a, b) for a, b in pairs), place
+            return kernel(*given)
+
+        return call
+
+    places = kernels()
+    for module, name in places:
+        place = f"{module.__name__}.{name}"
+        monkeypatch.setattr(module, name, watched(getattr(module, name), place))
+    run_all()
+    assert called == {f"{module.__name__}.{name}" for module, name in places}
+
+
+@pytest.mark.slow
+def test_no_kernel_looks_outside_its_arrays(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_ALL], cwd=ROOT, capture_output=True, text=True, check=False,
+        env=os.environ | {
+            "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}",
+            "NUMBA_CACHE_DIR": str(tmp_path),
+            "NUMBA_BOUNDSCHECK": "1",
+        },
+    )  # fmt: skip
+    assert done.stdout.strip() == "inside", done.stderr  # reached the end, but for the last look
+    assert "IndexError: index is out of bounds" in done.stderr
