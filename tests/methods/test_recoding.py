@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shoal.core.schema import Kind
 from shoal.methods.domain import line_domain
 from shoal.methods.frequency import from_codes
-from shoal.methods.recoding import recoding_of
+from shoal.methods.recoding import _label_numbers, recoding_of
 
 AGE = line_domain("age", Kind.NUMERIC, ["1", "2", "3"], [1, 2, 3])
 TABLE = from_codes(
@@ -41,3 +45,24 @@ def test_suppressed_pieces_stay_suppressed() -> None:
     assert recoding.suppressed == 9
     assert recoding.sizes.tolist() == [6]
     assert recoding.label.tolist() == [-1, -1, 0]
+
+
+NASTY = ["1", "2", "3", "[1, 2]", "2, 3", "*", "[1", "3]"]
+
+
+@given(
+    texts=st.lists(st.sampled_from(NASTY), min_size=1, max_size=6, unique=True),
+    has_missing=st.booleans(),
+    data=st.data(),
+)
+def test_runs_of_codes_share_a_number_where_they_share_a_label(texts, has_missing, data):
+    labels = [None, *texts] if has_missing else texts
+    places = [float("nan"), *range(len(texts))] if has_missing else list(range(len(texts)))
+    domain = line_domain("age", Kind.NUMERIC, labels, places)
+    code = st.integers(0, len(labels) - 1)
+    runs = data.draw(st.lists(st.tuples(code, code), min_size=1, max_size=20))
+    low, high = np.sort(np.array(runs, dtype=np.int32), axis=1).T
+    numbers = _label_numbers(domain, low, high)
+    shown = [domain.label(int(a), int(b)) for a, b in zip(low, high, strict=True)]
+    for i, j in itertools.combinations(range(len(shown)), 2):
+        assert (numbers[i] == numbers[j]) == (shown[i] == shown[j])

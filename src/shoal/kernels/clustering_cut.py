@@ -40,6 +40,9 @@ On Adult, sizes from 250 to 512 and all rows differ by 1 to 2 % in NCP, in no or
 LARGE = 64
 """Parts of more samples than this are not sorted by the column that is cut."""
 
+FEW = 32
+"""Up to so many rows are sorted by putting one after the other into its place."""
+
 LITTLE = 10
 """A cut gains little where the loss falls by less than this part of it. (5: NCP 0.1458 on
 300,000 hospital stays, 0.1000 on Adult; 10: 0.1402 and 0.0953; 20: 0.1644 and 0.0953.)"""
@@ -112,6 +115,17 @@ def cut(
 def sort_rows(cells, j, begin, step, rows, boxes, work):
     """Write the order of every step-th row of a part by column j, equal codes as they stand."""
     order, other = work[0], work[1]
+    for i in range(rows if rows <= FEW else 0):
+        code = np.int64(cells[begin + i * step, j])
+        to = i
+        while to > 0 and other[to - 1] > code:
+            other[to] = other[to - 1]
+            order[to] = order[to - 1]
+            to -= 1
+        other[to] = code
+        order[to] = i * step
+    if rows <= FEW:
+        return
     tally = other.size - 258  # behind the rows
     low = np.int64(boxes[1, 0, j])
     reach = boxes[1, 1, j] - low

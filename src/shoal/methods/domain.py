@@ -85,6 +85,20 @@ class Domain:
             return self.root
         return f"[{self.labels[low]}, {self.labels[high]}]"
 
+    @property
+    def is_plain_line(self) -> bool:
+        """Say whether `label` tells every two runs of a line apart, whatever they are.
+
+        But for those that all have the root's label. No text may look like an interval, or
+        an interval with it like another one.
+        """
+        if self.tree is not None:
+            return False
+        texts = [text for text in (*self.labels, self.root) if text is not None]
+        return len(set(texts)) == len(texts) and not any(
+            text.startswith("[") or ", " in text for text in texts
+        )
+
     def ladder_nodes(self) -> NDArray[np.int64]:
         """Return the node of the ladder where each code stands."""
         if self.ladder is None:

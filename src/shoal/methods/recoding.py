@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable, sort_rows
 
 SUPPRESSED = -1
@@ -96,8 +97,11 @@ def recoding_of(
     classes = int(home.max()) + 1 if home.size else 0
     joined_low = np.full((classes, low.shape[1]), np.iinfo(np.int32).max, dtype=np.int32)
     joined_high = np.full((classes, low.shape[1]), -1, dtype=np.int32)
-    np.minimum.at(joined_low, home, low)
-    np.maximum.at(joined_high, home, high)
+    if classes == len(home):  # nothing to join
+        joined_low[home], joined_high[home] = low, high
+    else:
+        np.minimum.at(joined_low, home, low)
+        np.maximum.at(joined_high, home, high)
     joined_node = None
     if node is not None:
         joined_node = np.empty((classes, low.shape[1]), dtype=np.int32)
@@ -163,12 +167,8 @@ def _same_labels(
             cells[:, j] = node[:, j]
             sizes.append(len(domain.ladder or ()))
             continue
-        runs, where = np.unique(low[:, j].astype(np.int64) << 32 | high[:, j], return_inverse=True)
-        number: dict[str | None, int] = {}
-        texts = [domain.label(int(run >> 32), int(run & 0xFFFFFFFF)) for run in runs]
-        ids = np.array([number.setdefault(text, len(number)) for text in texts], dtype=np.int32)
-        cells[:, j] = ids[where]
-        sizes.append(len(number))
+        cells[:, j] = _label_numbers(domain, low[:, j], high[:, j])
+        sizes.append(int(cells[:, j].max(initial=0)) + 1)
     order = sort_rows(cells, sizes)
     ordered = cells[order]
     fresh = np.ones(len(order), dtype=bool)
@@ -178,10 +178,30 @@ def _same_labels(
     return home
 
 
+def _label_numbers(
+    domain: Domain, low: NDArray[np.int32], high: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Number runs of codes so that those with the same label, and no others, share a number."""
+    runs = low.astype(np.int64) << 32 | high
+    if domain.is_plain_line:  # only what covers the missing value and others has one label
+        if domain.has_missing:
+            runs[(low == 0) & (high > 0)] = 1
+        return np.unique(runs, return_inverse=True)[1]
+    runs, where = np.unique(runs, return_inverse=True)
+    number: dict[str | None, int] = {}
+    texts = [domain.label(int(run >> 32), int(run & 0xFFFFFFFF)) for run in runs]
+    ids = np.array([number.setdefault(text, len(number)) for text in texts], dtype=np.int64)
+    return ids[where]
+
+
 def _join_pieces(
     row: NDArray[np.int64], label: NDArray[np.int64], count: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Sort pieces by row and class; pieces of one row in one class become one."""
+    if len(row) and len(row) == row.max() + 1 and np.bincount(row).max() == 1:
+        order = np.empty_like(row)  # every row once
+        order[row] = np.arange(len(row))
+        return row[order], label[order], count[order]
     order = np.lexsort((label, row))
     row, label, count = row[order], label[order], count[order]
     fresh = np.ones(len(row), dtype=bool)

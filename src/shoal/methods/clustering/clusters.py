@@ -35,14 +35,11 @@ def boxes_of(
     """Return the lowest and highest codes of each cluster 0 … c-1, none of them empty."""
     if not len(label):
         return codes[:0], codes[:0]
-    order = np.argsort(label, kind="stable")
-    ordered = label[order]
-    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    sorted_codes = codes[order]
-    return (
-        np.minimum.reduceat(sorted_codes, starts, axis=0),
-        np.maximum.reduceat(sorted_codes, starts, axis=0),
-    )
+    if (label[1:] < label[:-1]).any():
+        order = np.argsort(label, kind="stable")
+        codes, label = codes[order], label[order]
+    starts = np.flatnonzero(np.concatenate(([True], label[1:] != label[:-1])))
+    return np.minimum.reduceat(codes, starts, axis=0), np.maximum.reduceat(codes, starts, axis=0)
 
 
 def histograms_of(table: FrequencyTable, clusters: Clusters, number: int) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
+from math import ceil
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -36,12 +37,15 @@ from shoal.methods.recoding import Recoding
 PART = 4_000
 """Pieces that one local search looks at together; fixed, so that threads change nothing."""
 
-EFFORTS = {"fast": (2, 0.0), "normal": (24, 0.3), "best": (50, 0.3)}
+EFFORTS = {"fast": (2.0, 0.0), "normal": (24.0, 0.3), "best": (50.0, 0.3)}
 """Rounds, and how much a step may lose at the beginning (on average, in whole columns)."""
 
 TURNS = {"fast": 200_000, "normal": 600_000, "best": 1_300_000}
 """Turns of pieces after which an effort ends, so that large tables take seconds too: fewer rounds
 then, and where there are more pieces than turns, one round on a part of the clusters."""
+
+LONG = 8
+"""Above this k a fast search makes fewer turns, or none in a part of the clusters."""
 
 COOLS = 10
 """With so many rounds every second one only moves, swaps and pulls: that takes a sixth less time
@@ -135,20 +139,28 @@ def refine(
     task = _Task(space, packed(space), promise_of(models, table))
     clusters = _start(table, task, _cut if effort == "fast" else _beginning(table, task))
     row, label, count = clusters
-    rounds, loose = EFFORTS[effort]
-    turns = len(row) * max(1.0, task.promise.k / 10)  # a turn costs more in large clusters
-    share = TURNS[effort] / max(turns, 1.0)
-    rounds = max(1, min(rounds, int(share)))
-    if stop is None and rounds < COOLS:
-        loose = 0.0
-    share = 1.0 if stop is not None else min(share, 1.0)
-    plan = _Plan(rounds, loose, share, seed=seed, stop=stop, threads=threads)
+    plan = _plan(effort, len(row), int(task.promise.k), seed=seed, stop=stop, threads=threads)
     secret = table.sensitive[row] + task.promise.start[:-1].astype(np.int32)
     label, done = _improve(Pieces(table.codes[row], count, secret), label, task=task, plan=plan)
     return settle(
         table, models, Clusters(row, label, count), space=space,
         suppression_limit=suppression_limit, facts={"effort": effort, "rounds": done},
     )  # fmt: skip
+
+
+def _plan(
+    effort: str, pieces: int, k: int, *, seed: int, stop: float | None, threads: int | None
+) -> _Plan:
+    """Return how long an effort searches: a turn costs more in large clusters."""
+    most, loose = EFFORTS[effort]
+    if loose == 0.0:
+        most /= max(1.0, k / LONG)
+    wanted = min(most, TURNS[effort] / max(pieces * max(1.0, k / 10), 1.0))
+    rounds = max(1, int(wanted) if loose else ceil(wanted))
+    if stop is not None:
+        return _Plan(rounds, loose, 1.0, seed=seed, stop=stop, threads=threads)
+    loose = 0.0 if rounds < COOLS else loose
+    return _Plan(rounds, loose, min(1.0, wanted / rounds), seed=seed, stop=stop, threads=threads)
 
 
 class _Task(NamedTuple):
