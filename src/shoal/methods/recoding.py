@@ -186,7 +186,8 @@ def _label_numbers(
     if domain.is_plain_line:  # only what covers the missing value and others has one label
         if domain.has_missing:
             runs[(low == 0) & (high > 0)] = 1
-        return np.unique(runs, return_inverse=True)[1]
+        plain: NDArray[np.int64] = np.unique(runs, return_inverse=True)[1]
+        return plain
     runs, where = np.unique(runs, return_inverse=True)
     number: dict[str | None, int] = {}
     texts = [domain.label(int(run >> 32), int(run & 0xFFFFFFFF)) for run in runs]

@@ -108,7 +108,8 @@ def _means(domain: Domain, codes: NDArray[np.int32], groups: Groups) -> tuple[st
     classes = len(kept)
     label = np.repeat(np.arange(classes), np.diff(groups.starts))
     # Measured from the smallest value: less is rounded away where the values are large.
-    least = float(position[int(domain.has_missing) :].min(initial=np.inf))
+    present_values = position[int(domain.has_missing) :]
+    least = float(present_values.min()) if len(present_values) else 0.0
     away = (position - least)[codes] * present
     total = np.bincount(label, weights=away, minlength=classes)
     mean = least + total / np.maximum(kept, 1)
