@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -21,11 +22,11 @@ from shoal import edge
 from shoal.core.errors import InputError, NoSolutionError, OutputError
 from shoal.core.model import ModelColumn, RecodingModel
 from shoal.core.model_runtime import Column as Line
+from shoal.core.model_sweep import sweep
 from shoal.core.schema import Schema
 from shoal.engines.local import encode as engine
 from shoal.engines.local import encode_keys, encode_settle, source
 from shoal.engines.local.encode import encode_lines, encode_safe, encode_table
-from shoal.engines.local.encode_keys import sweep
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 NAMES = ["mondrian", "clusters", "levels", "rules", "masks", "centroids"]
@@ -279,7 +280,7 @@ def test_a_sweep_finds_what_looking_at_every_range_finds(ranges):
     entry = {"scale": "number", "cells": cells}
     bits = [1 << i for i in range(len(cells))]
     swept, plain = Line(entry, plan, bits), Line(entry, plan, bits)
-    sweep(swept)
+    sweep(SimpleNamespace(blocks=[[swept]]))
     for value in range(-1, 15):
         text = str(value / 2)
         assert swept.cover(text) == plain.cover(text)

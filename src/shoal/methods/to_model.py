@@ -22,6 +22,7 @@ from shoal.core.model import ModelColumn, RecodingModel
 from shoal.core.model_cells import date_cell, interval_cell, mask_of, masked_cell, order_cell
 from shoal.core.model_judge import Home, Judge, Spread, settle
 from shoal.core.model_runtime import Encoder
+from shoal.core.model_sweep import sweep
 from shoal.core.schema import Attribute, Kind, Schema
 from shoal.methods.domain import Domain
 from shoal.methods.recoding import Recoding
@@ -142,6 +143,7 @@ def _tried(draft: RecodingModel, recoding: Recoding) -> tuple[Mapping[Home, int]
     judge = Judge.of(draft.schema, draft.schema.privacy)
     tuples, spreads = _training(recoding, judge)
     encoder = Encoder(draft.to_document(), "suppress")
+    sweep(encoder)
     homes = settle(encoder, tuples, spreads, judge=judge)
     sizes: Counter[Home] = Counter()
     lost = 0

@@ -23,11 +23,12 @@ from shoal.core.errors import InputError, NoSolutionError, UnsafeReleaseError
 from shoal.core.model import RecodingModel
 from shoal.core.model_judge import Home, Judge
 from shoal.core.model_runtime import Encoder, Rejected
+from shoal.core.model_sweep import sweep
 from shoal.core.report import Verification
 from shoal.core.schema import Others, Role, Schema
 from shoal.edge.fast import FastEncoder
 from shoal.edge.stream import EncodeReport, encode_stream
-from shoal.engines.local.encode_keys import Column, distinct_rows, sweep
+from shoal.engines.local.encode_keys import Column, distinct_rows
 from shoal.engines.local.encode_settle import Cover, Tuples, near_homes, settle_tuples
 from shoal.engines.local.recode import Part
 from shoal.engines.local.source import Source, format_of, open_source
@@ -178,9 +179,7 @@ class EncodeJob:
                 raise InputError(where=where, problem=f"holds {kind} values, not plain ones")
         if source.fits_memory():
             lazy = source.collect(lazy).lazy()
-        for block in encoder.blocks:
-            for column in block:
-                sweep(column)
+        sweep(encoder)
         coded = [Column(j, encoder) for j in range(len(quasi))]
         starred = suppressed == "star"
         return cls(source, lazy, model, encoder, columns, Cover(encoder, coded), starred=starred)

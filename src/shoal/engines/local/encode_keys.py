@@ -17,7 +17,6 @@ from shoal.kernels.encode_texts import TextNumbers, Views
 
 _ROOM = 2**22  # keys that are numbered through a table instead of a sort
 _NEW = np.int32(-1)
-_SWEPT = 300_000_000  # bytes that the sets of all stretches of a line may take
 
 
 @dataclass
@@ -105,30 +104,6 @@ class Column:
             self.values.append(value)
             self.sets.append(covers)
         return number
-
-
-def sweep(column: Any) -> None:
-    """Find the classes around every stretch of a line at once, from left to right.
-
-    The encoder of a device looks at all ranges whenever it meets a new stretch, and needs
-    no memory for the others; for thousands of stretches one sweep is faster by far. A class
-    has one range in a column, so that entering and leaving it only turns its bit.
-    """
-    ends = {end: i for i, end in enumerate(column.ends)}
-    places = 2 * len(ends) + 1
-    if places * max((r[4].bit_length() for r in column.ranges), default=0) > 8 * _SWEPT:
-        return
-    turned = [0] * (places + 1)
-    for first, first_open, last, last_open, members in column.ranges:
-        begin = 0 if first is None else 2 * ends[first] + (2 if first_open else 1)
-        end = places - 1 if last is None else 2 * ends[last] + (0 if last_open else 1)
-        if begin <= end:
-            turned[begin] ^= members
-            turned[end + 1] ^= members
-    inside = 0
-    for place in range(places):
-        inside ^= turned[place]
-        column.segments[place] = inside
 
 
 def distinct_rows(

@@ -19,11 +19,12 @@ from pyspark.sql import functions as F
 from shoal.core.errors import UnsafeReleaseError
 from shoal.core.model import RecodingModel
 from shoal.core.model_judge import Judge
+from shoal.core.model_sweep import sweep
 from shoal.core.report import Verification
 from shoal.core.schema import Others, Role
 from shoal.edge.fast import FastEncoder
 from shoal.engines.local.encode import Encoded, EncodeJob, _released, _unseen_error
-from shoal.engines.local.encode_keys import Column, sweep
+from shoal.engines.local.encode_keys import Column
 from shoal.engines.local.encode_settle import _COUNT as COUNT
 from shoal.engines.local.encode_settle import Cover, Tuples
 from shoal.engines.local.source import Source
@@ -91,9 +92,7 @@ class SparkEncodeJob(EncodeJob):
         plain = Source(where=source.where, columns=source.columns, format="frame")
         columns = _released(plain, model.schema)
         source.check(encoder.names)
-        for block in encoder.blocks:
-            for part in block:
-                sweep(part)
+        sweep(encoder)
         coded, mapped = [], []
         for j, values in enumerate(distinct_values(source, encoder.names)):
             column = Column(j, encoder)

@@ -21,7 +21,8 @@ from pyspark.sql import functions as F
 from shoal.core.model import RecodingModel
 from shoal.core.model_judge import Home, Judge, close_failing
 from shoal.core.model_runtime import Encoder
-from shoal.engines.local.encode_keys import Column, sweep
+from shoal.core.model_sweep import sweep
+from shoal.engines.local.encode_keys import Column
 from shoal.engines.local.encode_settle import Cover, home_of
 from shoal.engines.spark.coding import Packing
 from shoal.engines.spark.far import FarTable, coded_rows
@@ -60,9 +61,7 @@ class _Board:
         self.table, self.most = table, most
         coded = table.coded
         self.encoder = Encoder(draft.to_document(), "suppress")
-        for block in self.encoder.blocks:
-            for part in block:
-                sweep(part)
+        sweep(self.encoder)
         columns = [Column(j, self.encoder) for j in range(len(coded.domains))]
         self.codes = [
             column.codes(pl.Series(domain.labels, dtype=pl.String))
