@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from tests.golden.generate import lines, table
 
 from shoal import edge
+from shoal.core import model_sweep
 from shoal.core.errors import InputError, NoSolutionError, OutputError
 from shoal.core.model import ModelColumn, RecodingModel
 from shoal.core.model_runtime import Column as Line
@@ -62,7 +63,7 @@ def test_small_batches_and_small_tables_of_keys_change_nothing(name, monkeypatch
     monkeypatch.setattr(source, "KEEP_BYTES", 0)
     monkeypatch.setattr(engine, "BATCH", 123)
     monkeypatch.setattr(encode_keys, "_ROOM", 8)
-    monkeypatch.setattr(encode_keys, "_SWEPT", 0)
+    monkeypatch.setattr(model_sweep, "_SWEPT", 0)
     monkeypatch.setattr(encode_settle, "_HELD", 100)
     pieces = encode_table(tmp_path / "t.csv", golden(name), on_unseen="nearest").table
     texts = pl.all().cast(pl.String)
