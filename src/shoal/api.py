@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -46,10 +47,12 @@ from shoal.know import (
 )
 from shoal.methods import registry
 from shoal.methods.judging import judge_recoding
-from shoal.models import drift, encode, encode_stream, export_model
 from shoal.pipeline import Job, Options, promise_of
-from shoal.statistics import budget_log, budget_set, budget_show, stats
-from shoal.xk import Choices, Techniques, recommend, release_xk
+
+if TYPE_CHECKING:
+    from shoal.models import drift, encode, encode_stream, export_model
+    from shoal.statistics import budget_log, budget_set, budget_show, stats
+    from shoal.xk import Choices, Techniques, recommend, release_xk
 
 __all__ = [
     "Choices",
@@ -93,6 +96,20 @@ __all__ = [
     "write_report",
     "write_schema",
 ]
+
+_LATER = {
+    "shoal.models": ("drift", "encode", "encode_stream", "export_model"),
+    "shoal.statistics": ("budget_log", "budget_set", "budget_show", "stats"),
+    "shoal.xk": ("Choices", "Techniques", "recommend", "release_xk"),
+}
+"""Names that load on first use: a release needs none of them."""
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _LATER.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
