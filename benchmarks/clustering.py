@@ -330,6 +330,16 @@ def growing() -> Iterator[dict[str, Any]]:
         yield {**row, "where it differs, why": why}
 
 
+def candidates() -> Iterator[dict[str, Any]]:
+    """Yield what `auto` may choose from, on every table."""
+    methods: Methods = {**LINEAR}
+    yield from on("adult", adult(), methods, (5, 10, 50))
+    yield from on("restaurant", restaurant(), methods, (5, 10, 50))
+    yield from on("diabetes", diabetes(), methods, (5, 10, 50))
+    yield from on("hospital 20,000", hospital(20_000), methods, (5, 10, 50))
+    yield from on("hospital 300,000", hospital(300_000), methods, (5, 10, 50))
+
+
 def oka_stages() -> Iterator[dict[str, Any]]:
     """Yield what each stage of OKA loses, with and without the size factor, k = 10.
 
@@ -352,6 +362,7 @@ PARTS: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
     "trends": trends,
     "sizes": growing,
     "oka": oka_stages,
+    "auto": candidates,
     "small": adult_small,
     "full": adult_full,
     "outliers": outliers,

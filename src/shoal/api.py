@@ -47,7 +47,7 @@ from shoal.know import (
 )
 from shoal.methods import registry
 from shoal.methods.judging import judge_recoding
-from shoal.pipeline import Job, Options, promise_of
+from shoal.pipeline import Job, Options, for_release, promise_of
 
 if TYPE_CHECKING:
     from shoal.models import drift, encode, encode_stream, export_model
@@ -153,6 +153,7 @@ def anonymize(
             table, schema, privacy=privacy, out=out, options=chosen
         )
         return Release(table=frame, report=account, schema=fitted)
+    chosen = for_release(chosen)
     job = Job.open(table, schema, privacy, chosen)
     recoding = job.search()
     job.settle_stars(recoding)
@@ -304,9 +305,9 @@ def method_options(name: str, *, release: str | None = None) -> tuple[str, ...]:
     return registry.find(name, release=release).options
 
 
-def auto_method() -> str:
-    """Return the name of the method that `auto` stands for."""
-    return registry.AUTO
+def auto_method(*, model: bool = False) -> str:
+    """Return the method that `auto` stands for: for a release, or for a model."""
+    return registry.AUTO if model else registry.AUTO_RELEASE
 
 
 def check_place(out: str | Path, *, inputs: Sequence[str | Path] = ()) -> None:

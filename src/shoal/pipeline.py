@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,17 @@ class Options:
     progress: Progress = _silent
     inputs: tuple[str | Path, ...] = ()  # further files that must not be overwritten
     search: Mapping[str, Any] = field(default_factory=dict)
+
+
+def for_release(options: Options, *, is_far: bool = False) -> Options:
+    """Return the options with the method that `auto` stands for where a table is released.
+
+    is_far: the table's distinct tuples do not fit the machine that searches, so that it is cut
+    where it lies.
+    """
+    if options.method != "auto" or options.release == "aggregate" or is_far:
+        return options
+    return replace(options, method=registry.AUTO_RELEASE)
 
 
 def promise_of(schema: Schema, privacy: Iterable[PrivacyModel] | None) -> tuple[PrivacyModel, ...]:

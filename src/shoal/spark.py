@@ -42,7 +42,7 @@ from shoal.methods.judging import judge_recoding
 from shoal.methods.partitions import Coarse
 from shoal.methods.recoding import Recoding, joined
 from shoal.methods.to_model import Trial
-from shoal.pipeline import Job, Options, check_values, first_rows, fit, promise_of
+from shoal.pipeline import Job, Options, check_values, first_rows, fit, for_release, promise_of
 
 __all__ = ["anonymize", "encode", "infer", "learn_with_report", "metrics", "risk", "verify"]
 
@@ -252,6 +252,7 @@ def anonymize(
         The table (None when it was written), its report and the schema it was released by.
     """
     job = SparkJob.on(table, schema, privacy, options)
+    job.options = for_release(options, is_far=job.far is not None)
     try:
         return _released(job, table, out), job.account, job.schema
     finally:

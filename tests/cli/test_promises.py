@@ -79,7 +79,7 @@ def every_row_alone(found, models, **options):
 @pytest.fixture
 def broken_search(monkeypatch):
     def load(home):
-        return every_row_alone if home.endswith(":mondrian") else real(home)
+        return every_row_alone if home.endswith((":mondrian", ":bestcut")) else real(home)
 
     real = registry._load
     monkeypatch.setattr(registry, "_load", load)

@@ -21,10 +21,13 @@ def methods(json: opt.Json = False) -> int:
 
     rows = api.method_list()
     if json:
-        print(as_json({"methods": rows, "auto": api.auto_method()}))
+        chosen = {"auto": api.auto_method(), "auto_model": api.auto_method(model=True)}
+        print(as_json({"methods": rows, **chosen}))
         return 0
     width = max(len(row["name"]) for row in rows) + 2
-    print(f"auto chooses {api.auto_method()}")
+    print(
+        f"auto chooses {api.auto_method()} for a release, {api.auto_method(model=True)} for a model"
+    )
     family = ""
     for row in rows:
         if row["family"] != family:

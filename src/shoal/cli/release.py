@@ -347,6 +347,7 @@ def learn(
                     "absorb": absorb or None,
                     "cm": cm or None,
                 },
+                model=True,
             ),
         )
     api.write_model(learned, model, inputs=files)
@@ -395,6 +396,7 @@ def _options(
     keep_order: bool = False,
     files: tuple[Any, ...] = (),
     search: dict[str, Any] | None = None,
+    model: bool = False,
 ) -> Any:
     from shoal.api import Options
 
@@ -411,16 +413,19 @@ def _options(
         suppressed=suppressed,
         keep_order=keep_order,
         inputs=files,
-        search=_searched(method, how[0], search or {}),
+        search=_searched(method, how[0], search or {}, model=model),
     )
 
 
-def _searched(method: str, release: str | None, search: dict[str, Any]) -> dict[str, Any]:
+def _searched(
+    method: str, release: str | None, search: dict[str, Any], *, model: bool
+) -> dict[str, Any]:
     """Refuse options that the method would ignore."""
     from shoal import api
 
     given = {name: value for name, value in search.items() if value is not None}
-    known = api.method_options(method, release=release)
+    is_auto = method == "auto" and release != "aggregate"
+    known = api.method_options(api.auto_method(model=model) if is_auto else method, release=release)
     ignored = [f"--{name}" for name in given if name not in known]
     if ignored:
         fault = f"{', '.join(ignored)}: not for --method {method}"

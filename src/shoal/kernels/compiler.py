@@ -8,11 +8,13 @@ tried. What differs from Numba's own way:
 - A kernel that counts no references is optimized once, as a whole.
 - The signature of a call is sought once. Numba tries some thirty templates for every
   `array[i, j]` anew, in typing and again in lowering.
+- Python's collector of cycles rests while a kernel is compiled.
 - In a lean kernel no index counts from the end, and no two arrays of a function overlap.
 """
 
 from __future__ import annotations
 
+import gc
 import operator
 from types import CodeType
 from typing import Any
@@ -253,7 +255,21 @@ def _passes(state: Any, lowering: Any) -> Any:
 
 
 class KernelCompiler(CompilerBase):
-    """Compiles what Python calls."""
+    """Compiles what Python calls.
+
+    Meanwhile nobody looks for cycles among the many small objects of a compiler: in vain, that
+    takes a fifth of the time.
+    """
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile a function, as Numba asks for it."""
+        is_on = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile_extra(func)
+        finally:
+            if is_on:
+                gc.enable()
 
     def define_pipelines(self) -> list[Any]:
         """Return the passes, as Numba asks for them."""
