@@ -36,14 +36,18 @@ def learned():
     return shoal.learn(frame(), schema(), privacy=PROMISE)
 
 
+@pytest.mark.parametrize("rows", [None, 40, 3])
+@pytest.mark.parametrize("suppressed", ["remove", "star"])
 @pytest.mark.parametrize("safe", [False, True])
-def test_encoding_new_records(spark, learned, tmp_path, safe):
+def test_encoding_new_records(spark, learned, tmp_path, safe, suppressed, rows):
     fresh = frame(90, seed=8)
     fresh.write_csv(tmp_path / "new.csv")
-    here = api.encode(tmp_path / "new.csv", learned, out=tmp_path / "here.csv", safe=safe)
+    choices = {"safe": safe, "suppressed": suppressed}
+    here = api.encode(tmp_path / "new.csv", learned, out=tmp_path / "here.csv", **choices)
     there = api.encode(
-        api.SparkTable(tmp_path / "new.csv"), learned, out=tmp_path / "there.csv", safe=safe
-    )
+        api.SparkTable(tmp_path / "new.csv", driver_rows=rows), learned,
+        out=tmp_path / "there.csv", **choices,
+    )  # fmt: skip
     assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()
     assert there.to_document() == here.to_document()
 
@@ -62,5 +66,8 @@ def test_typed_columns_and_unseen_values(spark, tmp_path):
     there = api.encode(api.SparkTable(tmp_path / "n.parquet"), model)
     assert pl.from_arrow(there.table.toArrow()).rows() == here.table.cast(pl.String).rows()
     assert there.report.to_document() == here.report.to_document()
-    with pytest.raises(InputError, match="covered by no class"):
-        api.encode(api.SparkTable(far), model, on_unseen="error")
+    for rows in (None, 1):
+        there = api.SparkTable(far, driver_rows=rows)
+        assert api.encode(there, model).report.to_document() == here.report.to_document()
+        with pytest.raises(InputError, match="covered by no class"):
+            api.encode(there, model, on_unseen="error")

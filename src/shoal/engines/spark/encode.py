@@ -1,11 +1,13 @@
 """A learned model on Spark: values become numbers by join, tuples are decided once, by key.
 
 Every distinct value is read by the same encoder that devices run, and every distinct
-combination is decided by it here; a record is a broadcast join on one key.
+combination is decided by it here; a record is a join on one key. Where there are more
+combinations than the driver takes, they are decided where they are.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,9 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from shoal.core.errors import UnsafeReleaseError
+from shoal.core.errors import NoSolutionError, UnsafeReleaseError
 from shoal.core.model import RecodingModel
-from shoal.core.model_judge import Judge
+from shoal.core.model_judge import Home, Judge, close_failing
 from shoal.core.model_sweep import sweep
 from shoal.core.report import Verification
 from shoal.core.schema import Others, Role
@@ -28,10 +30,19 @@ from shoal.engines.local.encode_keys import Column
 from shoal.engines.local.encode_settle import _COUNT as COUNT
 from shoal.engines.local.encode_settle import Cover, Tuples
 from shoal.engines.local.source import Source
-from shoal.engines.spark.coding import ColumnCodes, Packing, distinct_values, small, with_keys
+from shoal.engines.spark.coding import (
+    ColumnCodes,
+    Packing,
+    changed,
+    distinct_values,
+    small,
+    with_keys,
+)
+from shoal.engines.spark.far import DRIVER_ROWS
 from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.recode import Labelled
 from shoal.engines.spark.source import SparkSource, open_table, open_written
+from shoal.engines.spark.trial import FarBoard, FarTuples, single_rows
 from shoal.engines.spark.verify import verify_table
 from shoal.engines.spark.write import all_or_nothing
 
@@ -59,19 +70,24 @@ def encode(
     """
     word = suppressed or ("remove" if safe else "star")
     job = SparkEncodeJob.on(open_table(table, separator=separator), model, on_unseen, word)
+    most = getattr(table, "driver_rows", None)
     judge = Judge.of(model.schema, model.privacy) if safe else None
-    job.look(judge)
-    if judge is not None:
-        job.settle(judge)
-    frame = job.frame()
-    if out is None:
-        named = frame.toDF(*job.columns)
-        verified = None
-        if safe:
-            named = named.persist()
-            verified = job.judged(open_table(named))
-        return Encoded(table=named, report=job.report, verification=verified)  # type: ignore[arg-type]
-    return job.write(frame, out, table, safe=safe)
+    job.look(judge, DRIVER_ROWS if most is None else int(most))
+    try:
+        if judge is not None:
+            job.settle(judge)
+        frame = job.frame()
+        if out is None:
+            named = frame.toDF(*job.columns)
+            verified = None
+            if safe:
+                named = named.persist()
+                verified = job.judged(open_table(named))
+            return Encoded(table=named, report=job.report, verification=verified)  # type: ignore[arg-type]
+        return job.write(frame, out, table, safe=safe)
+    finally:
+        if job.far is not None:
+            job.far.tuples.piles.unpersist()
 
 
 @dataclass
@@ -79,9 +95,12 @@ class SparkEncodeJob(EncodeJob):
     """One table on its way through a model, on Spark."""
 
     spark: SparkSource | None = None
+    mapped: list[ColumnCodes] = field(default_factory=list)
+    texts_of: list[list[str | None]] = field(default_factory=list)  # of the sensitive codes
     keyed: DataFrame | None = None
     packing: Packing = field(default_factory=lambda: Packing(()))
-    looked: pl.DataFrame = field(default_factory=pl.DataFrame)
+    present: tuple[NDArray[np.int32], NDArray[np.int64]] | None = None  # tuples, their records
+    far: FarBoard | None = None
 
     @classmethod
     def on(
@@ -104,11 +123,9 @@ class SparkEncodeJob(EncodeJob):
             size = max(len(column.values), 1)
             mapped.append(ColumnCodes(encoder.names[j], present, codes, missing, size))
             coded.append(column)
-        packing = Packing(tuple(column.size for column in mapped))
         return cls(
             plain, pl.LazyFrame(), model, encoder, columns, Cover(encoder, coded),
-            starred=suppressed == "star", spark=source, packing=packing,
-            keyed=with_keys(source, mapped, packing),
+            starred=suppressed == "star", spark=source, mapped=mapped,
         )  # fmt: skip
 
     @property
@@ -123,50 +140,100 @@ class SparkEncodeJob(EncodeJob):
         assert self.keyed is not None
         return self.keyed
 
-    def look(self, judge: Judge | None) -> None:
-        """Count the distinct tuples, and for a judge the sensitive values of each."""
-        named = () if judge is None else judge.columns
-        here = [name for name in named if name in self.columns]
-        texts = [self.table.value(n).cast("string").alias(f"t{i}") for i, n in enumerate(here)]
-        names = [*self.packing.names, *[f"t{i}" for i in range(len(here))]]
-        grouped = self.keys.select(*self.packing.names, *texts).groupBy(*names)
-        found = self.table.polars(grouped.agg(F.count(F.lit(1)).alias(ROWS)))
-        self.looked = found.sort(names, nulls_last=False)  # whichever task ended first
+    def look(self, judge: Judge | None, most: int) -> None:
+        """Count the distinct tuples, and for a judge the sensitive values of each.
 
-    def _codes(self, frame: pl.DataFrame) -> NDArray[np.int32]:
-        return self.packing.unpack([frame[name].to_numpy() for name in self.packing.names])
+        most: how many of them are brought here. More stay where they are, unless those that no
+        class covers are to be released by the nearest one.
+        """
+        named = () if judge is None else judge.columns
+        secrets = [self._secret(name, judge) for name in named if name in self.columns]
+        self.texts_of = [texts for _, texts in secrets]
+        whole = [*self.mapped, *(codes for codes, _ in secrets)]
+        self.packing = Packing(tuple(column.size for column in whole))
+        self.keyed = with_keys(self.table, whole, self.packing)
+        names = self.packing.names
+        grouped = self.keys.select(*names).groupBy(*names).agg(F.count(F.lit(1)).alias(ROWS))
+        piles = grouped.persist()
+        if piles.count() > most and self.encoder.on_unseen != "nearest":
+            width = len(self.mapped)
+            tuples = FarTuples(
+                self.table, self.packing, piles, single_rows,
+                [np.arange(column.size, dtype=np.int32) for column in self.mapped],
+                range(width, width + len(secrets)), self.texts_of,
+            )  # fmt: skip
+            self.far = FarBoard(tuples, self.cover, most=most)
+            return
+        found = self.table.polars(piles).sort(names, nulls_last=False)  # whichever task ended first
+        piles.unpersist()
+        if any(found[name].null_count() for name in names):
+            raise changed(self.source.where)
+        codes = self.packing.unpack([found[name].to_numpy() for name in names])
+        self.present = codes, found[ROWS].to_numpy().astype(np.int64)
+
+    def _secret(self, name: str, judge: Judge | None) -> tuple[ColumnCodes, list[str | None]]:
+        """Return the codes of a sensitive column, and the text of each as a judge reads it."""
+        assert judge is not None
+        value = self.table.value(name)
+        pairs = self.table.frame.select(value.alias("v"), value.cast("string").alias("t"))
+        found = self.table.polars(pairs.where("v is not null").distinct()).sort("t")
+        number: dict[str | None, int] = {None: 0}
+        texts = judge.texts(found["t"].to_list())
+        codes = [number.setdefault(text, len(number)) for text in texts]
+        known = np.array(codes, dtype=np.int32)
+        return ColumnCodes(name, found["v"], known, 0, len(number)), list(number)
 
     def count(self, judge: Judge) -> Tuples:
         """Return the distinct tuples of the whole table and their sensitive values."""
-        tuples = Tuples(len(self.encoder.names), len(judge.columns))
-        codes = self._codes(self.looked)
+        assert self.present is not None
+        width = len(self.mapped)
+        tuples = Tuples(width, len(judge.columns))
+        codes, records = self.present
         columns = []
-        for place in range(len(judge.columns)):
-            texts = self.looked[f"t{place}"]
-            distinct = texts.unique().sort(nulls_last=False).to_list()
-            known = dict(zip(distinct, tuples.number(place, judge.texts(distinct)), strict=True))
-            numbers = [known[text] for text in texts.to_list()]
-            columns.append(pl.Series(f"s{place}", numbers, dtype=pl.Int32))
-        columns.append(self.looked[ROWS].cast(pl.Int64).alias(COUNT))
-        columns += [pl.Series(f"q{j}", codes[:, j]) for j in range(codes.shape[1])]
+        for place, texts in enumerate(self.texts_of):
+            number = np.array(tuples.number(place, texts), dtype=np.int32)
+            columns.append(pl.Series(f"s{place}", number[codes[:, width + place]]))
+        columns.append(pl.Series(COUNT, records))
+        columns += [pl.Series(f"q{j}", codes[:, j]) for j in range(width)]
         tuples.held.append(pl.DataFrame(columns))
         return tuples
+
+    def settle(self, judge: Judge) -> None:
+        """Close classes until those left keep the promise, here or where the tuples are."""
+        if self.far is None or len(self.texts_of) < len(judge.columns):
+            super().settle(judge)
+            return
+        self._refuse_unseen(self.far.unseen)
+        close_failing(self.far, judge)
+        if not self.far.classes:
+            raise NoSolutionError(problem="every record would have to be suppressed")
+        if self.starred and self.far.lost:
+            root: Home = tuple(self.encoder.roots)
+            together = self.far.classes.get(root, Counter()) + self.far.lost
+            self.starred = not judge.failing({**self.far.classes, root: together})
+
+    def _refuse_unseen(self, records: int) -> None:
+        if self.encoder.on_unseen == "error" and records:
+            raise _unseen_error(self.source.where, records)
 
     def frame(self) -> DataFrame:
         """Return the released records; fills the report."""
         names = self.packing.names
-        summed = self.looked.group_by(names, maintain_order=True).agg(pl.col(ROWS).sum())
-        sizes = summed[ROWS].to_numpy().astype(np.int64)
-        row, strange = self._rows(self._codes(summed))
-        lost = int(sizes[row < 0].sum())
-        self.report.records = int(sizes.sum())
-        self.report.unseen = int(sizes[strange].sum())
-        self.report.suppressed = lost
-        self.report.released = self.report.records - (0 if self.starred else lost)
-        if self.encoder.on_unseen == "error" and strange.any():
-            raise _unseen_error(self.source.where, int(sizes[strange].sum()))
-        known = summed.select(names).with_columns(pl.Series("class", row.astype(np.int32)))
-        records = self.keys.join(small(self.table, known), names, "inner")
+        if self.far is not None:
+            lost, unseen = sum(self.far.lost.values()), self.far.unseen
+            kept = sum(sum(spread.values()) for spread in self.far.classes.values())
+            self._tell(kept + lost, lost, unseen)
+            records = self.far.classed(self.keys)
+        else:
+            assert self.present is not None
+            codes, sizes = self.present
+            row, strange = self._rows(codes[:, : len(self.mapped)])
+            lost, unseen = int(sizes[row < 0].sum()), int(sizes[strange].sum())
+            self._tell(int(sizes.sum()), lost, unseen)
+            keys = dict(zip(names, self.packing.pack(codes), strict=True))
+            classes = pl.Series("class", row.astype(np.int32))
+            known = small(self.table, pl.DataFrame(keys).with_columns(classes))
+            records = self.keys.join(known, names, "inner")
         texts = self._texts().select(pl.all().cast(pl.String))
         texts.columns = [f"q{j}" for j in range(texts.width)]
         number = np.append(np.arange(texts.height - 1), -1).astype(np.int32)
@@ -174,6 +241,13 @@ class SparkEncodeJob(EncodeJob):
         labels = labels if self.starred else labels.head(texts.height - 1)
         labelled = Labelled(self.table, self.encoder.names, self.columns)
         return labelled.frame(records, labels)
+
+    def _tell(self, records: int, lost: int, unseen: int) -> None:
+        """Fill the report."""
+        self.report.records, self.report.suppressed = records, lost
+        self.report.unseen = unseen
+        self.report.released = records - (0 if self.starred else lost)
+        self._refuse_unseen(unseen)
 
     def write(self, frame: DataFrame, out: str | Path, table: Any, *, safe: bool) -> Encoded:
         """Write the records; verify what is written where something was promised."""

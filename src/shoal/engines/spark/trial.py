@@ -1,4 +1,4 @@
-"""Trying a learned model on a table that stays on Spark, before it is handed out.
+"""Settling a table that stays on Spark in the classes of a model: to try it, or to encode.
 
 The same rounds as `core.model_judge.settle`: a tuple is in the first open class that covers it;
 while classes fail, the finest of them are closed. One job counts who is where; the tuples of
@@ -9,7 +9,8 @@ job counts again in every round.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import IntegerType, StructField, StructType
 
 from shoal.core.model import RecodingModel
 from shoal.core.model_judge import Home, Judge, close_failing
@@ -24,11 +26,33 @@ from shoal.core.model_runtime import Encoder
 from shoal.core.model_sweep import sweep
 from shoal.engines.local.encode_keys import Column
 from shoal.engines.local.encode_settle import Cover, home_of
-from shoal.engines.spark.coding import Packing
+from shoal.engines.spark.coding import Packing, changed
 from shoal.engines.spark.far import FarTable, coded_rows
 from shoal.engines.spark.piles import ROWS, Work, joined
+from shoal.engines.spark.source import SparkSource
 
 Texts = tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class FarTuples:
+    """Distinct tuples that stay on Spark, and how their codes are to be read.
+
+    Attributes:
+        piles: keys and how many records have them.
+        lookups: for each quasi-identifier, from its codes to the number of what covers them.
+        read: yields the codes and records of batches of piles.
+        places: of the sensitive columns that are asked for, among the codes.
+        secrets: the texts of their codes.
+    """
+
+    source: SparkSource
+    packing: Packing
+    piles: DataFrame
+    read: Callable[[Packing, Iterator[Any]], Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]]
+    lookups: Sequence[NDArray[np.int32]]
+    places: Sequence[int]
+    secrets: Sequence[Sequence[str | None]]
 
 
 class FarTrial:
@@ -44,38 +68,48 @@ class FarTrial:
     def __call__(self, draft: RecodingModel) -> tuple[Mapping[Home, int], int]:
         """Return the records of each class, and how many are in none."""
         judge = Judge.of(draft.schema, draft.schema.privacy)
-        board = _Board(self.table, draft, judge, self.most)
+        encoder = Encoder(draft.to_document(), "suppress")
+        sweep(encoder)
+        coded = self.table.coded
+        columns = [Column(j, encoder) for j in range(len(coded.domains))]
+        lookups = [
+            column.codes(pl.Series(domain.labels, dtype=pl.String))
+            for column, domain in zip(columns, coded.domains, strict=True)
+        ]
+        names = [domain.name for domain in coded.sensitive_domains]
+        asked = [names.index(name) for name in judge.columns]
+        tuples = FarTuples(
+            coded.source, coded.packing, self.table.piles, coded_rows, lookups,
+            [len(columns) + i for i in asked],
+            [coded.sensitive_domains[i].labels for i in asked],
+        )  # fmt: skip
+        board = FarBoard(tuples, Cover(encoder, columns), most=self.most)
         close_failing(board, judge)
         sizes = {home: sum(spread.values()) for home, spread in board.classes.items()}
         return sizes, self.table.risk.records - sum(sizes.values())
 
 
-class _Board:
+class FarBoard:
     """Who is where while a table settles.
 
     Classes are counted where their tuples are. The tuples of some classes were brought here:
     what covers them, their sensitive values, records and class.
+
+    Attributes:
+        classes: the sensitive values of each class that has records.
+        lost: those of the records that are in no class.
+        unseen: how many of these no class covers, closed or not.
     """
 
-    def __init__(self, table: FarTable, draft: RecodingModel, judge: Judge, most: int) -> None:
-        self.table, self.most = table, most
-        coded = table.coded
-        self.encoder = Encoder(draft.to_document(), "suppress")
-        sweep(self.encoder)
-        columns = [Column(j, self.encoder) for j in range(len(coded.domains))]
-        self.codes = [
-            column.codes(pl.Series(domain.labels, dtype=pl.String))
-            for column, domain in zip(columns, coded.domains, strict=True)
-        ]
-        self.cover = Cover(self.encoder, columns)
-        names = [domain.name for domain in coded.sensitive_domains]
-        self.asked = [names.index(name) for name in judge.columns]
-        width, regions = len(coded.domains), len(self.encoder.regions)
-        sizes = [len(coded.sensitive_domains[i]) for i in self.asked]
+    def __init__(self, tuples: FarTuples, cover: Cover, *, most: int) -> None:
+        self.tuples, self.cover, self.most = tuples, cover, most
+        self.encoder = cover.encoder
+        width, regions = len(cover.coded), len(self.encoder.regions)
+        sizes = [max(len(texts), 1) for texts in tuples.secrets]
         # Who is counted: the class and its sensitive values. Who is brought: the sets as well.
         self.counting = Packing((regions + 1, *sizes))
         self.bringing = Packing(
-            (regions + 1, *(max(len(column.values), 1) for column in columns), *sizes)
+            (regions + 1, *(max(len(column.values), 1) for column in cover.coded), *sizes)
         )
         self.width = width
         self.held_sets = np.zeros((0, width), dtype=np.int32)
@@ -86,13 +120,15 @@ class _Board:
         self.is_far = False  # whether the tuples of failing classes are too many to be brought
         self.classes: dict[Home, Counter[Texts]] = {}
         self.rank: dict[Home, int] = {}
+        self.lost: Counter[Texts] = Counter()
         self._count()
+        self.unseen = sum(self.lost.values())
 
     def _texts(self, codes: NDArray[np.int32]) -> list[Texts]:
         """Return the sensitive values of coded rows."""
         columns = [
-            [self.table.coded.sensitive_domains[i].labels[code] for code in codes[:, s].tolist()]
-            for s, i in enumerate(self.asked)
+            [known[code] for code in codes[:, s].tolist()]
+            for s, known in enumerate(self.tuples.secrets)
         ]
         return list(zip(*columns, strict=True)) if columns else [()] * len(codes)
 
@@ -106,9 +142,12 @@ class _Board:
         """Count the records of every class by their sensitive values: one job."""
         rows, counts = self._job(self.counting, None)
         texts = self._texts(rows[:, 1:])
+        self.lost = Counter()
         for region, text, records in zip(rows[:, 0].tolist(), texts, counts.tolist(), strict=True):
             if region:  # 0: in no class
                 self._enter(region - 1, text, records)
+            else:
+                self.lost[text] += records
 
     def _bring(self, regions: Iterable[int]) -> None:
         """Bring the tuples of classes here: one job."""
@@ -128,16 +167,26 @@ class _Board:
         self, packing: Packing, wanted: NDArray[np.int64] | None
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the rows that are asked for and their records; wanted: only these classes."""
-        coded = self.table.coded
+        source, names = self.tuples.source, self.tuples.packing.names
         self.cover.regions(np.zeros((0, self.width), dtype=np.int32))  # its sets are made here
-        known = coded.source.session.sparkContext.broadcast((self.cover, self.codes, wanted))
-        work = _tried(coded.packing, packing, known, self.width, self.asked)
+        known = source.session.sparkContext.broadcast((self.cover, self.tuples.lookups, wanted))
+        work = _tried(self.tuples.packing, packing, known, self.tuples.read, [*self.tuples.places])
         kinds = ", ".join(f"{name} long" for name in (*packing.names, ROWS))
-        piles: DataFrame = self.table.piles.select(*coded.packing.names, ROWS)
+        piles: DataFrame = self.tuples.piles.select(*names, ROWS)
         summed = piles.mapInArrow(work, kinds).groupBy(*packing.names).agg(F.sum(ROWS).alias(ROWS))
-        found = coded.source.polars(summed).sort(packing.names)  # whichever task ended first
+        found = source.polars(summed).sort(packing.names)  # whichever task ended first
         rows = packing.unpack([found[name].to_numpy() for name in packing.names])
         return rows, found[ROWS].to_numpy().astype(np.int64)
+
+    def classed(self, keyed: DataFrame) -> DataFrame:
+        """Return records that have the tuples' keys, in their order, beside the class of each.
+
+        It is -1 where a record is in none.
+        """
+        known = self.tuples.source.session.sparkContext.broadcast((self.cover, self.tuples.lookups))
+        kinds = StructType([*keyed.schema.fields, StructField("class", IntegerType())])
+        work = _classed(self.tuples.packing, known, self.tuples.source.where)
+        return keyed.mapInArrow(work, kinds)
 
     def close(self, homes: Sequence[Home], failing: Sequence[Home]) -> set[Home]:
         """Close classes; return the classes that their tuples moved to.
@@ -159,9 +208,11 @@ class _Board:
         changed = set()
         for i in moving.tolist():
             region = int(self.held_region[i])
+            records = int(self.held_records[i])
             if region >= 0:
-                records = int(self.held_records[i])
                 changed.add(self._enter(region, self.held_texts[i], records))
+            else:
+                self.lost[self.held_texts[i]] += records
         return changed
 
     def _close_far(self, homes: Sequence[Home]) -> set[Home]:
@@ -173,18 +224,27 @@ class _Board:
         return {home for home, spread in self.classes.items() if before.get(home) != spread}
 
 
-def _tried(packing: Packing, goal: Packing, known: Any, width: int, asked: list[int]) -> Work:
+def single_rows(
+    packing: Packing, batches: Iterator[Any]
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]:
+    """Yield the codes and the records of rows that are not piled up."""
+    for batch in batches:
+        keys = [batch.column(name).to_numpy() for name in packing.names]
+        yield packing.unpack(keys), batch.column(ROWS).to_numpy()
+
+
+def _tried(packing: Packing, goal: Packing, known: Any, read: Any, places: list[int]) -> Work:
     """Return the function that finds the classes of the tuples of a task."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        cover, lookup, wanted = known.value
-        for codes, counts in coded_rows(packing, batches):
-            sets = np.stack([table[codes[:, j]] for j, table in enumerate(lookup)], axis=1)
+        cover, lookups, wanted = known.value
+        for codes, counts in read(packing, batches):
+            sets = _sets(codes, lookups)
             # Tuples are brought by the class they were in at first.
             region = cover.regions(sets, closed=wanted is None)
-            rows = [(region + 1)[:, None], sets, codes[:, [width + i for i in asked]]]
+            rows = [(region + 1)[:, None], sets, codes[:, places]]
             if wanted is None:
                 rows.pop(1)
             whole = np.concatenate(rows, axis=1).astype(np.int32)
@@ -196,3 +256,26 @@ def _tried(packing: Packing, goal: Packing, known: Any, width: int, asked: list[
             yield pa.RecordBatch.from_arrays(columns, names=[*goal.names, ROWS])
 
     return work
+
+
+def _classed(packing: Packing, known: Any, where: str) -> Work:
+    """Return the function that puts the class of each record of a task beside it."""
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        cover, lookups = known.value
+        for batch in batches:
+            keys = [batch.column(name) for name in packing.names]
+            if any(key.null_count for key in keys):
+                raise changed(where)
+            codes = packing.unpack([key.to_numpy() for key in keys])
+            region = cover.regions(_sets(codes, lookups)).astype(np.int32)
+            names = [*batch.schema.names, "class"]
+            yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(region)], names=names)
+
+    return work
+
+
+def _sets(codes: NDArray[np.int32], lookups: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+    return np.stack([table[codes[:, j]] for j, table in enumerate(lookups)], axis=1)
