@@ -38,6 +38,7 @@ EXPONENTS = (1.0, 1.5, 2.0, 2.5, 3.0)
 LONG = 1  # seconds; what takes longer runs once
 PATIENCE = 20  # seconds after which a search over 15 columns stops
 PARTS = (1, 4, 16, 64)
+LEARNED = 200_000  # records that the model for encoding is learned from
 MASTER = "local[2]"
 EXECUTORS = "local-cluster[1,2,2560]"
 PROMISES: dict[str, list[PrivacyModel]] = {
@@ -211,6 +212,28 @@ def ten_million() -> list[dict[str, Any]]:
                           "seconds": told["wall"], "NCP": told["utility"]["ncp"],
                           "cpu": sum(watch.cpu.values()), "MB": watch.peak,
                           "MB of the driver": watch.driver})  # fmt: skip
+        found += encoded(table, Path(folder), records)
+    return found
+
+
+def encoded(table: Path, folder: Path, records: int) -> list[dict[str, Any]]:
+    """Encode the same records, safely, by a model that was learned from other ones."""
+    learned = folder / "learned.parquet"
+    samples.hospital(learned, LEARNED, seed=2)
+    schema = Schema.load(learned.with_suffix(".schema.yaml"))
+    model = folder / "model.json"
+    api.write_model(api.learn(learned, schema, privacy=[KAnonymity(10)]), model)
+    found = []
+    for engine in ("spark", "local"):
+        out = folder / f"encoded-{engine}.parquet"
+        more = ["--engine", "spark", "--master", EXECUTORS] if engine == "spark" else []
+        told, watch = measured(
+            ["encode", str(model), str(table), "--safe", "--json", "--out", str(out), *more]
+        )
+        assert told["verification"]["holds"]
+        found.append({"what": f"{records:,} hospital records, {engine}: encode --safe, verified",
+                      "seconds": told["wall"], "cpu": sum(watch.cpu.values()), "MB": watch.peak,
+                      "MB of the driver": watch.driver})  # fmt: skip
     return found
 
 

@@ -39,6 +39,7 @@ def encode(
     ] = None,
     engine: opt.Engine = "local",
     master: opt.Master = None,
+    driver_rows: opt.DriverRows = None,
     sep: opt.Sep = None,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -50,6 +51,8 @@ def encode(
     if suppressed is not None:
         opt.is_star(suppressed)
     is_far = opt.on_spark(engine, master)
+    if driver_rows is not None and not is_far:
+        raise SchemaError(where="--driver-rows", faults=["goes with --engine spark"])
     if source == "-":
         if is_far:
             raise SchemaError(where="--engine", faults=["a stream needs the local engine"])
@@ -68,7 +71,7 @@ def encode(
         raise SchemaError(where="--rejects", faults=["goes with a stream: give - as INPUT"])
     if not (is_far and opt.is_elsewhere(out)):
         api.check_place(out, inputs=(model,) if is_far else (source, model))
-    asked = opt.input_of(source, None, None, engine, master) if is_far else source
+    asked = opt.input_of(source, None, None, engine, master, driver_rows) if is_far else source
     done = api.encode(
         asked, model, out=out, safe=safe, on_unseen=on_unseen, suppressed=suppressed, separator=sep
     )
