@@ -66,13 +66,12 @@ MODULES = {module.__name__ for module, _ in kernels()}
 
 
 def run_all():
-    """Run every method that has such kernels, under two promises."""
+    """Run every method that has such kernels."""
     whole = table()
     for method in registry.METHODS.values():
         if method.kernel.partition(":")[0] in MODULES:
-            for models in ([KAnonymity(3)], [KAnonymity(4), LDiversity(2, column="disease")]):
-                method.run(whole, models, suppression_limit=0.1)
-    registry.find("refine").run(whole, [KAnonymity(3)], effort="fast")
+            models = [KAnonymity(4), LDiversity(2, column="disease")]
+            method.run(whole, models, suppression_limit=0.1)
     found = registry.find("refine", release="aggregate").run(whole, [KAnonymity(3)], effort="fast")
     centroids(found)
 

@@ -33,10 +33,12 @@ from shoal.spark import SparkJob
 def test_mondrian_with_cuts_by_jobs(spark, tmp_path, monkeypatch):
     monkeypatch.setattr("shoal.engines.spark.mondrian.TASK_ROWS", 60)
     here, there = tmp_path / "here.csv", tmp_path / "there.csv"
-    wanted = api.anonymize(frame(), schema(), privacy=PROMISE)
+    options = api.Options(method="mondrian")
+    wanted = api.anonymize(frame(), schema(), privacy=PROMISE, options=options)
     wanted.table.write_csv(here)
     table = api.SparkTable(frame(), driver_rows=10)
-    made = api.anonymize(table, schema(), privacy=PROMISE, out=there)
+    made = api.anonymize(table, schema(), privacy=PROMISE, out=there)  # auto: what is cut by jobs
+    assert made.report.method == "mondrian"
     assert there.read_bytes() == here.read_bytes()
     assert made.report.risk_before == wanted.report.risk_before
     assert made.report.utility["ncp"] == pytest.approx(wanted.report.utility["ncp"])
