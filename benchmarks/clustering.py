@@ -332,12 +332,15 @@ def growing() -> Iterator[dict[str, Any]]:
 
 def candidates() -> Iterator[dict[str, Any]]:
     """Yield what `auto` may choose from, on every table."""
-    methods: Methods = {**LINEAR}
-    yield from on("adult", adult(), methods, (5, 10, 50))
-    yield from on("restaurant", restaurant(), methods, (5, 10, 50))
-    yield from on("diabetes", diabetes(), methods, (5, 10, 50))
-    yield from on("hospital 20,000", hospital(20_000), methods, (5, 10, 50))
-    yield from on("hospital 300,000", hospital(300_000), methods, (5, 10, 50))
+    tables: dict[str, Callable[[], FrequencyTable]] = {
+        "adult": adult,
+        "restaurant": restaurant,
+        "diabetes": diabetes,
+        "hospital 20,000": lambda: hospital(20_000),
+        "hospital 300,000": lambda: hospital(300_000),
+    }
+    for label, table in tables.items():
+        yield from on(label, table(), LINEAR, (5, 10, 50))
 
 
 def oka_stages() -> Iterator[dict[str, Any]]:

@@ -258,7 +258,7 @@ class KernelCompiler(CompilerBase):
     """Compiles what Python calls.
 
     Meanwhile nobody looks for cycles among the many small objects of a compiler: in vain, that
-    takes a fifth of the time.
+    takes a sixth of the time.
     """
 
     def compile_extra(self, func: Any) -> Any:
