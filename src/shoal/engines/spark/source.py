@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import polars as pl
 
 from shoal.core.documents import reason
 from shoal.core.errors import InputError, ShoalError
-from shoal.engines.local.csv_check import check_bytes, check_csv, open_bytes
+from shoal.engines.local.csv_check import CHUNK, CsvShape, check_bytes, check_csv, open_bytes
 from shoal.engines.local.source import format_of, to_lazy
 from shoal.engines.spark.session import require, session
 
@@ -176,10 +177,17 @@ def open_table(table: Any, *, separator: str | None = None) -> SparkSource:
 
 def _plain(where: str, frame: DataFrame, **more: Any) -> SparkSource:
     names = tuple(frame.columns)
-    if len(set(names)) != len(names):
-        raise InputError(where=where, problem="a column name stands twice; rename one of them")
+    _refuse_twice(where, names)
     plain = frame.toDF(*[f"c{i}" for i in range(len(names))])
     return SparkSource(where=where, columns=names, frame=plain, **more)
+
+
+def _refuse_twice(where: str, names: Sequence[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        named = ", ".join(repr(name) for name in twice)
+        problem = f"the columns {named} stand there twice; rename one of them"
+        raise InputError(where=where, problem=problem)
 
 
 @contextmanager
@@ -202,6 +210,16 @@ def is_url(place: object) -> bool:
     return "://" in str(place)
 
 
+def address_of(path: Path) -> str:
+    """Return what Spark calls a place of this machine; it takes every character as it is."""
+    return f"file://{path.absolute()}"
+
+
+def exactly(address: str) -> str:
+    """Return an address to read from whose name is no pattern."""
+    return re.sub(r"([\\*?{}\[\]])", r"\\\1", address)
+
+
 def _open_path(spark: SparkSession, text: str, *, separator: str | None) -> SparkSource:
     name = text.rstrip("/")
     local = None if is_url(text) else Path(text)
@@ -215,7 +233,7 @@ def _open_path(spark: SparkSession, text: str, *, separator: str | None) -> Spar
         kind = format_of(Path(name))
     if kind == "arrow":
         raise InputError(where=text, problem="Spark does not read Arrow files; give it Parquet")
-    address = text if local is None else local.absolute().as_uri()
+    address = text if local is None else exactly(address_of(local))
     with _readable(text):
         if kind in ("csv", "csv.gz"):
             return _open_csv(spark, text, address, local, separator=separator)
@@ -230,6 +248,7 @@ def open_written(
     spark: SparkSession, address: str, kind: str, *, columns: Sequence[str], separator: str
 ) -> SparkSource:
     """Open the part files that Spark has just written, to judge them."""
+    address = exactly(address)
     with _readable("release"):
         if kind in ("csv", "csv.gz"):
             frame = _read_csv(spark, address, len(columns), separator=separator, multi=True)
@@ -276,18 +295,40 @@ def _open_csv(
     if local is not None and local.is_file():
         shape = check_csv(local, separator=separator)
         records = shape.records
-        is_small = local.stat().st_size <= SMALL
+        is_small = local.stat().st_size <= SMALL and not _has_mixed_ends(local, shape)
     else:
         head = _head(spark, address, local)
         shape = check_bytes(head, where=where, separator=separator)
         is_small = False
-    if len(set(shape.columns)) != len(shape.columns):
-        raise InputError(where=where, problem="a column name stands twice; rename one of them")
+    _refuse_twice(where, shape.columns)
     frame = _read_csv(spark, address, len(shape.columns), separator=shape.separator, multi=is_small)
     return SparkSource(
         where=where, columns=shape.columns, frame=frame, format="csv",
         separator=shape.separator, records=records,
     )  # fmt: skip
+
+
+def _has_mixed_ends(local: Path, shape: CsvShape) -> bool:
+    """Say whether some lines end as on Windows and others do not.
+
+    Where records may go over lines, Spark takes the first line's end for that of all.
+
+    Raises:
+        InputError: some do, and records go over lines.
+    """
+    feeds = returns = pairs = 0
+    last = b""
+    with open_bytes(local) as file:
+        while chunk := file.read(CHUNK):
+            feeds, returns = feeds + chunk.count(b"\n"), returns + chunk.count(b"\r")
+            pairs += (last + chunk).count(b"\r\n")
+            last = chunk[-1:] if chunk.endswith(b"\r") else b""
+    if pairs in (0, feeds):
+        return False
+    if shape.has_long_records or returns != pairs:
+        problem = "its lines end in two ways, and fields hold line breaks; save it with one way"
+        raise InputError(where=str(local), problem=problem)
+    return True
 
 
 def _head(spark: SparkSession, address: str, local: Path | None) -> bytes:

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from shoal.core.documents import reason
 from shoal.core.errors import OutputError, ShoalError
 from shoal.engines.local.source import format_of
-from shoal.engines.spark.source import guarded, is_url
+from shoal.engines.spark.source import address_of, guarded, is_url
 
 _CSV: dict[str, Any] = {"header": True, "escape": '"', "emptyValue": '""', "nullValue": "",
         "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False}  # fmt: skip
@@ -48,7 +48,7 @@ class Goal:
 
     def address(self) -> str:
         """Return what Spark calls the folder."""
-        return self.folder if is_url(self.folder) else Path(self.folder).as_uri()
+        return self.folder if is_url(self.folder) else address_of(Path(self.folder))
 
     def write(self, frame: DataFrame, names: Sequence[str]) -> None:
         """Let Spark write; a task that is repeated or run twice leaves one part."""
