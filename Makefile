@@ -2,6 +2,7 @@
 #
 #   make run     set up, make a sample, release it, verify the release
 #   make test    set up and run every test
+#   make test-spark  the tests that go through an engine once more, on Spark (needs Java)
 #   make check   ruff, mypy and the import table
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ STAMP := $(VENV)/.ready
 OUT := out
 MICROPYTHON := $(VENV)/npm/.ready
 
-.PHONY: run test check format lock bench warm clean
+.PHONY: run test test-spark check format lock bench warm clean
 
 $(STAMP): requirements.lock pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)
@@ -40,6 +41,10 @@ $(MICROPYTHON): $(STAMP)
 
 test: warm $(MICROPYTHON)
 	SHOAL_NPM=$(abspath $(dir $(MICROPYTHON))) $(BIN)/python -m pytest -n 2 --dist loadgroup
+
+# One session for the run. The guide docs/guides/spark.md says what is left to the local engine.
+test-spark: warm
+	$(BIN)/python -m pytest --engine spark -m "not slow" tests
 
 check: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks

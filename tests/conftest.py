@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import settings
+
+from tests import on_spark
 
 ROOT = Path(__file__).resolve().parents[1]
 ADULT_QUASI = (
@@ -37,13 +40,47 @@ class Adult(NamedTuple):
     flags: tuple[str, ...]
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--engine", choices=("local", "spark"), default="local",
+        help="spark: every test that goes through an engine, answered by Spark",
+    )  # fmt: skip
+
+
 def pytest_configure(config):
+    if config.getoption("engine") == "spark":
+        why = on_spark.absent()
+        if why is not None:
+            raise pytest.UsageError(f"--engine spark: {why}")
+        settings.load_profile("spark")
     # Numba does not see that a callee in another file changed. Workers of a parallel
     # run start when this is done.
     if not hasattr(config, "workerinput"):
         from shoal.kernels.cache import drop_stale
 
         drop_stale()
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("engine") == "spark":
+        items[:], others = on_spark.select(items, ROOT)
+        config.hook.pytest_deselected(items=others)
+
+
+def pytest_runtest_logstart(nodeid):
+    on_spark.Engine.test = nodeid
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if config.getoption("engine") == "spark":
+        terminalreporter.write_line(f"{len(on_spark.Engine.asked)} tests asked Spark")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _engine(request):
+    """Let the engine that was asked for answer, from the first fixture to the last test."""
+    with on_spark.engine(request.config.getoption("engine")):
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -70,14 +107,14 @@ def adult(data):
 
 
 def call(*argv):
-    """Run the command line in this process."""
+    """Run the command line in this process, on the engine of this run."""
     from shoal.cli.main import main
 
     before = signal.getsignal(signal.SIGTERM)
     out, err = io.StringIO(), io.StringIO()
     try:
         with redirect_stdout(out), redirect_stderr(err):
-            code = main([str(part) for part in argv])
+            code = main(on_spark.arguments([str(part) for part in argv]))
     finally:
         signal.signal(signal.SIGTERM, before)
     return Answer(code, out.getvalue(), err.getvalue())

@@ -13,6 +13,7 @@ import time
 import polars as pl
 import pytest
 from tests.conftest import Answer, call, peak_memory, start
+from tests.on_spark import ARROW
 
 # Every cell below is a word or a number that no message of ours would use by itself.
 GOOD = "age,zip,dx\n741,Zqaa,Zqflu\n742,Zqaa,Zqhiv\n743,Zqbb,Zqflu\n744,Zqbb,Zqhiv\n"
@@ -234,7 +235,7 @@ def test_an_all_null_column_is_one_value(tmp_path, run, kind):
     assert out.read_text() == "age,zip\n,Zqaa\n,Zqaa\n,Zqbb\n,Zqbb\n"
 
 
-@pytest.mark.parametrize("kind", ["parquet", "jsonl", "arrow"])
+@pytest.mark.parametrize("kind", ["parquet", "jsonl", ARROW])
 def test_an_all_null_column_of_a_typed_file(tmp_path, run, kind):
     frame = pl.DataFrame({"age": [None] * 4, "zip": ["Zqaa", "Zqaa", "Zqbb", "Zqbb"]})
     table, out = tmp_path / f"t.{kind}", tmp_path / "o.csv"
@@ -399,6 +400,7 @@ def large(tmp_path_factory):
     return place
 
 
+@pytest.mark.local("a process of its own")
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "parquet", "arrow"])
 def test_a_full_disk(tmp_path, large, ending):
     out = tmp_path / f"o.{ending}"
@@ -413,6 +415,7 @@ def test_a_full_disk(tmp_path, large, ending):
 
 
 @pytest.mark.slow
+@pytest.mark.local("a process of its own")
 @pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_write_leaves_the_old_file_or_the_new_one(tmp_path, large, name):
     whole = tmp_path / "whole.csv"
@@ -446,6 +449,7 @@ def test_an_interrupted_write_leaves_the_old_file_or_the_new_one(tmp_path, large
 
 
 @pytest.mark.slow
+@pytest.mark.local("memory of one process")
 def test_a_gigabyte_of_one_class(tmp_path):
     table, out = tmp_path / "t.csv", tmp_path / "o.csv"
     line = b"41,Zurich,a rather long and always equal remark of a patient,flu\n"

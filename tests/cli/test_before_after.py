@@ -10,6 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+pytestmark = pytest.mark.local("attacks and the comparison of risks after a release")
+
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from tests.conftest import start
 from tests.naive import release as naive
+from tests.on_spark import ARROW, PACKED, read_parquet
 
 import shoal
 from shoal import api
@@ -154,6 +155,7 @@ def test_a_warm_run_does_not_say_that_it_compiles(tmp_path, table, run):
     assert answer.err == ""
 
 
+@pytest.mark.local("a process of its own")
 def test_a_cold_run_says_that_it_compiles(tmp_path, table):
     process = start(
         "anonymize", table, *FLAGS, "-k", 5, "--out", tmp_path / "o.csv",
@@ -263,21 +265,21 @@ def test_identifying_columns_never_leave(tmp_path, table, run, schema_file):
 # Kinds of tables.
 
 
-@pytest.mark.parametrize("ending", ["csv", "csv.gz", "tsv", "parquet", "jsonl", "arrow", "CSV"])
+@pytest.mark.parametrize("ending", ["csv", PACKED, "tsv", "parquet", "jsonl", ARROW, "CSV"])
 def test_every_format_in_and_out(tmp_path, table, run, schema_file, ending):
     first, second = tmp_path / f"a.{ending}", tmp_path / "b.csv"
     flags = ("--schema", schema_file, "-k", 5, "--quiet")
     assert run("anonymize", table, *flags, "--out", first) == (0, "", "")
     assert run("anonymize", table, *flags, "--out", second).code == 0
     assert run("verify", first, "--schema", schema_file, "-k", 5, "--quiet") == (0, "", "")
-    readers = {"parquet": pl.read_parquet, "jsonl": pl.read_ndjson, "arrow": pl.read_ipc}
+    readers = {"parquet": read_parquet, "jsonl": pl.read_ndjson, "arrow": pl.read_ipc}
     reader = readers.get(ending)
     if reader is not None:
         frame = reader(first).with_columns(pl.all().cast(pl.String))
         assert frame.equals(pl.read_csv(second, infer_schema=False))
 
 
-@pytest.mark.parametrize("ending", ["parquet", "jsonl", "arrow"])
+@pytest.mark.parametrize("ending", ["parquet", "jsonl", ARROW])
 def test_a_file_name_is_no_pattern(tmp_path, run, schema_file, ending):
     frame = pl.read_csv(TEXT.encode())
     place = tmp_path / f"t[1]*.{ending}"

@@ -56,6 +56,7 @@ def test_a_frame_is_encoded_to_a_frame_of_the_same_kind(files: Any) -> None:
     assert found.holds
 
 
+@pytest.mark.local("standard input")
 def test_a_stream_goes_line_by_line_and_bad_lines_aside(
     files: Any, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,6 +70,7 @@ def test_a_stream_goes_line_by_line_and_bad_lines_aside(
     assert len((files.folder / "bad.jsonl").read_text().splitlines()) == 1
 
 
+@pytest.mark.local("drift")
 def test_drift_says_whether_to_learn_again_and_why(files: Any, run: Any) -> None:
     found = json.loads(run("drift", files.model, files.new, "--json").out)
     assert isinstance(found["learn_again"], bool)

@@ -11,6 +11,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from tests import on_spark
 from tests.conftest import peak_memory, start
 from tests.naive import release as naive
 
@@ -126,29 +127,50 @@ def test_a_search_that_ignores_a_model_is_caught(tmp_path, table, run, broken_se
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
 
-def test_a_recoder_that_mixes_up_rows_is_caught(tmp_path, table, run, monkeypatch):
-    real = recode.Recoder._released
+@pytest.fixture
+def broken_recoder(monkeypatch):
+    """Return a way to spoil what the engine of this run is about to write."""
 
-    def lonely(self, batch, labels):
-        frame = real(self, batch, labels).whole()
+    def here(spoil):
+        real = recode.Recoder._released
+
+        def released(self, batch, labels):
+            return recode.Part(spoil(real(self, batch, labels).whole()), None)
+
+        monkeypatch.setattr(recode.Recoder, "_released", released)
+
+    def there(spoil):
+        from shoal.engines.spark.recode import Recoder
+
+        real = Recoder.frame
+
+        def frame(self):
+            found = real(self)
+            named = pl.from_arrow(found.toDF(*self.columns).toArrow())
+            return found.sparkSession.createDataFrame(spoil(named).to_arrow()).toDF(*found.columns)
+
+        monkeypatch.setattr(Recoder, "frame", frame)
+
+    return here if on_spark.Engine.name == "local" else there
+
+
+def test_a_recoder_that_mixes_up_rows_is_caught(tmp_path, table, run, broken_recoder):
+    def lonely(frame):
         zips = ["999", *frame["zip"].cast(pl.String).to_list()[1:]]
-        return recode.Part(frame.with_columns(pl.Series("zip", zips)), None)
+        return frame.with_columns(pl.Series("zip", zips))
 
-    monkeypatch.setattr(recode.Recoder, "_released", lonely)
+    broken_recoder(lonely)
     answer = run("anonymize", table, *FLAGS, "-k", 5, "--out", tmp_path / "o.csv", "--quiet")
     assert answer.code == 1
     assert not (tmp_path / "o.csv").exists()
 
 
-def test_a_lost_class_is_caught(tmp_path, table, run, monkeypatch):
-    real = recode.Recoder._released
-
-    def forgetful(self, batch, labels):
-        frame = real(self, batch, labels).whole()
+def test_a_lost_class_is_caught(tmp_path, table, run, broken_recoder):
+    def forgetful(frame):
         keys = list(zip(frame["age"].cast(pl.String), frame["zip"].cast(pl.String), strict=True))
-        return recode.Part(frame.filter([key != keys[0] for key in keys]), None)
+        return frame.filter([key != keys[0] for key in keys])
 
-    monkeypatch.setattr(recode.Recoder, "_released", forgetful)
+    broken_recoder(forgetful)
     answer = run("anonymize", table, *FLAGS, "-k", 5, "--out", tmp_path / "o.csv", "--quiet")
     assert answer.code in (1, 3), "a release that lost a whole class was called done"
     assert not (tmp_path / "o.csv").exists()
@@ -268,6 +290,7 @@ def test_rows_are_sorted_by_what_is_released(tmp_path, table, run, method):
     assert rows == sorted(rows)
 
 
+@pytest.mark.local("--keep-order")
 def test_keep_order_is_a_stated_choice(tmp_path, table, run):
     out, kept = tmp_path / "o.csv", tmp_path / "k.csv"
     run("anonymize", table, *FLAGS, "-k", 5, "--out", out, "--quiet")
@@ -278,6 +301,7 @@ def test_keep_order_is_a_stated_choice(tmp_path, table, run):
     assert sorted(kept.read_text().split("\n")) == sorted(out.read_text().split("\n"))
 
 
+@pytest.mark.local("--keep-order")
 @pytest.mark.parametrize("method", METHODS)
 def test_keep_order_holds_for_a_table_larger_than_memory(tmp_path, table, run, monkeypatch, method):
     monkeypatch.setattr(source, "KEEP_BYTES", 0)
@@ -305,6 +329,7 @@ def test_shuffled_input_gives_the_same_bytes(tmp_path, run, method):
     assert len(made) == 1
 
 
+@pytest.mark.local("memory of one process")
 @pytest.mark.parametrize("method", METHODS)
 def test_shuffled_input_larger_than_memory_gives_the_same_bytes(tmp_path, run, monkeypatch, method):
     inside = tmp_path / "inside.csv"
@@ -334,6 +359,7 @@ def test_a_model_does_not_depend_on_the_order_of_the_input(tmp_path, run, method
 
 
 @pytest.mark.slow
+@pytest.mark.local("a process of its own")
 @pytest.mark.parametrize("method", METHODS)
 def test_one_and_two_threads_give_the_same_bytes(tmp_path, adult, method):
     made = set()
@@ -413,6 +439,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 @pytest.mark.slow
+@pytest.mark.local("memory of one process")
 def test_three_times_the_records_do_not_take_more_memory(tmp_path):
     """Few distinct tuples, long remarks; nothing is kept between the passes."""
     peaks, sizes = [], []

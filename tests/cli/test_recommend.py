@@ -8,6 +8,8 @@ import pytest
 
 from shoal.cli.main import main
 
+pytestmark = pytest.mark.local("xk-anonymity")
+
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:

@@ -10,6 +10,8 @@ pytest.importorskip("opendp")
 
 from shoal.cli.main import main
 
+pytestmark = pytest.mark.local("differentially private statistics")
+
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:

@@ -14,6 +14,8 @@ from shoal.core.schema import Schema
 from shoal.engines.local.adaptive import Choices, apply, recommend, verify_release
 from shoal.methods.adaptive.pipeline import COMBINATIONS, Techniques
 
+pytestmark = pytest.mark.local("xk-anonymity")
+
 DECADES = {"intervals": {"width": [10, 20]}}
 SCHEMA = Schema.from_document({
     "columns": {

@@ -14,6 +14,8 @@ from shoal.core.schema import Attribute, Role, Schema
 from shoal.engines.local.attack import Attacker
 from shoal.engines.local.source import open_source
 
+pytestmark = pytest.mark.local("attacks")
+
 K = 5
 REGISTER = ["patient_id", "birth_date", "sex", "zip"]
 

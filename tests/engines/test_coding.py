@@ -9,6 +9,8 @@ from shoal.core.hierarchy_build import Intervals
 from shoal.core.schema import Attribute, Kind, Role
 from shoal.engines.local.coding import Coder, code_column
 
+pytestmark = pytest.mark.local("a part of the local engine itself")
+
 TREE = Hierarchy.from_rows("c", [("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*")])
 
 

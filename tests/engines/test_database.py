@@ -11,6 +11,7 @@ from shoal.cli.main import main
 from shoal.core.errors import InputError, MissingExtraError
 
 pytest.importorskip("adbc_driver_sqlite")
+pytestmark = pytest.mark.local("databases")
 
 
 @pytest.fixture

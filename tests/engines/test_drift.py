@@ -13,6 +13,8 @@ from shoal.core.model import RecodingModel
 from shoal.engines.local.drift import FEWEST, Limits, _apart, drift
 from shoal.engines.local.encode import encode_safe
 
+pytestmark = pytest.mark.local("drift")
+
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
 

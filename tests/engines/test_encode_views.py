@@ -14,6 +14,8 @@ from shoal.engines.local import encode_keys, encode_views
 from shoal.engines.local.encode_keys import Column
 from shoal.engines.local.encode_views import views_of
 
+pytestmark = pytest.mark.local("a part of the local engine itself")
+
 texts = st.one_of(st.none(), st.text(max_size=8), st.text(min_size=10, max_size=40))
 
 

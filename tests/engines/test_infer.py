@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import infer as naive
+from tests.on_spark import examples
 
+from shoal import api
 from shoal.core.documents import parse_yaml
 from shoal.core.errors import InputError
 from shoal.core.schema import Role, Schema
-from shoal.engines.local.infer import infer, preset_frame
+from shoal.engines.local.infer import preset_frame
 from shoal.engines.local.source import open_source
 from shoal.samples import hospital
 
@@ -41,9 +43,8 @@ def stays(tmp_path_factory):
 
 
 def test_adult_with_all_its_columns(adult15):
-    source = open_source(adult15)
-    infer(open_source(adult15.head(100)), max_size=3)  # compiles the kernels
-    found = infer(source, max_size=15)
+    api.infer(adult15.head(100), max_size=3)  # compiles the kernels
+    found = api.infer(adult15, max_size=15)
     assert found.search.complete
     assert found.named(Role.NEUTRAL) == ()
     assert found.named(Role.IDENTIFYING) == ()
@@ -63,7 +64,7 @@ def test_fifty_columns_of_hospital_encounters(data):
     path = data / "diabetes_130" / "diabetic_data.csv.gz"
     if not path.is_file():
         pytest.skip("diabetes_130 is not in the data folder")
-    found = infer(open_source(path), max_size=4, seconds=60)
+    found = api.infer(path, max_size=4, seconds=60)
     assert found.search.complete
     assert found.named(Role.IDENTIFYING) == ("encounter_id", "patient_nbr")
     assert found.named(Role.NEUTRAL) == ()
@@ -79,7 +80,7 @@ def test_restaurants(data):
     path = data / "sf_restaurant_scores" / "restaurant_scores_lives_flat.csv.gz"
     if not path.is_file():
         pytest.skip("sf_restaurant_scores is not in the data folder")
-    found = infer(open_source(path), max_size=3)
+    found = api.infer(path, max_size=3)
     assert found.named(Role.IDENTIFYING) == (
         "business_id", "business_name", "business_address", "business_phone_number",
         "inspection_id", "violation_id",
@@ -91,7 +92,7 @@ def test_restaurants(data):
 
 
 def test_the_hospital_sample_is_understood_and_its_schema_can_be_used(stays):
-    found = infer(open_source(stays.table))
+    found = api.infer(stays.table)
     own = Schema.load(stays.schema)
     assert found.named(Role.IDENTIFYING) == own.named(Role.IDENTIFYING)
     assert set(own.quasi) <= set(found.named(Role.QUASI))
@@ -118,7 +119,7 @@ def leaks(text, frame):
 
 def test_no_output_holds_a_value_of_the_table(stays, adult15):
     for table in (pl.read_csv(stays.table, infer_schema=False), adult15.head(5000)):
-        found = infer(open_source(table), max_size=4)
+        found = api.infer(table, max_size=4)
         texts = [
             json.dumps(found.to_document(), ensure_ascii=False),
             json.dumps(found.schema_document(), ensure_ascii=False),
@@ -140,7 +141,7 @@ def test_values_of_every_form_stay_inside():
         "amount": [f"{i}987.35" for i in range(60)],
     }
     frame = pl.DataFrame(values)
-    found = infer(open_source(frame))
+    found = api.infer(frame)
     text = json.dumps(found.to_document()) + found.schema_text() + repr(found)
     for column in values.values():
         assert not any(value in text for value in column)
@@ -152,7 +153,7 @@ def test_marks_of_missing_values_do_not_spoil_a_form():
     frame = pl.DataFrame(
         {"age": ["34", "?", "51", None, ""] * 9, "x": ["a", "b", "c", "d", "e"] * 9}
     )
-    found = infer(open_source(frame))
+    found = api.infer(frame)
     assert str(found.verdicts["age"].kind) == "numeric"
     assert found.columns[0].missing == 27
     assert found.schema_document()["missing"] == ["?"]
@@ -167,24 +168,25 @@ def test_types_of_other_formats_are_read_as_they_are():
             "zip": [1000 + d for d in range(28)],
         }
     )
-    found = infer(open_source(frame))
+    found = api.infer(frame)
     kinds = {name: str(verdict.kind) for name, verdict in found.verdicts.items()}
     assert kinds == {"day": "date", "flag": "categorical", "size": "numeric", "zip": "categorical"}
 
 
 def test_an_empty_table_is_refused_and_nested_columns_too():
     with pytest.raises(InputError, match="no record"):
-        infer(open_source(pl.DataFrame({"a": pl.Series([], dtype=pl.String)})))
+        api.infer(pl.DataFrame({"a": pl.Series([], dtype=pl.String)}))
     with pytest.raises(InputError, match="not plain ones"):
-        infer(open_source(pl.DataFrame({"a": [[1], [2]]})))
+        api.infer(pl.DataFrame({"a": [[1], [2]]}))
 
 
 def test_one_record_and_an_all_missing_column():
-    found = infer(open_source(pl.DataFrame({"name": ["Qx Zy"], "b": [None]})))
+    found = api.infer(pl.DataFrame({"name": ["Qx Zy"], "b": [None]}))
     assert found.named(Role.IDENTIFYING) == ("name",)
     assert found.records == 1
 
 
+@pytest.mark.local("presets")
 def test_safe_harbor_does_what_the_rule_says():
     frame = pl.DataFrame(
         {
@@ -204,7 +206,7 @@ def test_safe_harbor_does_what_the_rule_says():
             "sex": ["F", "M", "F", "M", "F", "M"],
         }
     )
-    found = infer(open_source(frame))
+    found = api.infer(frame)
     preset = found.preset("hipaa-safe-harbor", as_of=date(2024, 6, 30))
     after = preset_frame(open_source(frame), preset).collect()
     assert after.columns == ["age", "birth_date", "admission", "zip", "sex"]
@@ -214,24 +216,23 @@ def test_safe_harbor_does_what_the_rule_says():
     assert after["zip"].to_list() == ["752", "000", "000", "752", "000", None]
 
 
+@pytest.mark.local("presets")
 def test_safe_harbor_on_the_hospital_sample_can_be_anonymized(stays):
-    from shoal import api
-
     source = open_source(stays.table)
-    preset = infer(source).preset("hipaa-safe-harbor", as_of=date(2024, 6, 30))
+    preset = api.infer(stays.table).preset("hipaa-safe-harbor", as_of=date(2024, 6, 30))
     schema = Schema.from_document(preset.schema)
     table = preset_frame(source, preset).collect()
     release = api.anonymize(table, schema)
     assert release.report.smallest_class >= 5
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     st.lists(st.tuples(*[st.sampled_from(["a", "b", "c", None])] * 4), min_size=2, max_size=30),
     st.sampled_from([0.4, 1.0, 2.0]),
 )
 def test_sets_of_a_small_table_are_those_of_brute_force(rows, threshold):
     frame = pl.DataFrame(rows, schema=["w", "x", "y", "z"], orient="row")
-    found = infer(open_source(frame), max_size=4, threshold=threshold)
+    found = api.infer(frame, max_size=4, threshold=threshold)
     expected = naive.minimal_sets(rows, max_size=4, threshold=threshold)
     assert sorted(s.columns for s in found.search.sets) == sorted(expected)

@@ -47,6 +47,7 @@ def bytes_of(source: Path, out: Path, **options: object) -> bytes:
     return out.read_bytes()
 
 
+@pytest.mark.local("memory of one process")
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".jsonl", ".arrow", ".csv.gz"])
 def test_passes_over_a_large_file_write_the_same_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
@@ -75,6 +76,7 @@ def test_a_release_is_sorted_by_its_released_values(tmp_path: Path) -> None:
     assert len(lines) == 3000
 
 
+@pytest.mark.local("--keep-order")
 def test_keep_order_is_a_choice(tmp_path: Path) -> None:
     frame = table().with_columns(pl.int_range(pl.len()).cast(pl.String).alias("note"))
     frame.write_csv(tmp_path / "in.csv")

@@ -7,6 +7,8 @@ import pytest
 from shoal.core.errors import InputError
 from shoal.engines.local.runs import WEIGHT, open_release
 
+pytestmark = pytest.mark.local("a part of the local engine itself")
+
 
 def test_runs_reach_over_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.csv").write_text("a,b\n" + "x,1\n" * 500 + "y,\n" * 300 + "x,1\n" * 200)

@@ -9,6 +9,8 @@ import pytest
 from shoal.core.errors import InputError
 from shoal.engines.local.source import format_of, open_source
 
+pytestmark = pytest.mark.local("a part of the local engine itself")
+
 
 def test_every_format_reads_as_the_same_table(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": ["x", "y", None], "b": ["1", "2", "3"]})

@@ -7,6 +7,8 @@ import pytest
 from shoal.core.errors import OutputError
 from shoal.engines.local.write import all_or_nothing, write_text
 
+pytestmark = pytest.mark.local("a part of the local engine itself")
+
 
 def test_the_old_file_stays_when_something_is_raised(tmp_path: Path) -> None:
     out = tmp_path / "out.csv"

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.naive import release as naive
+from tests.on_spark import examples
 
 import shoal
 from shoal import api
@@ -37,7 +38,7 @@ METHODS = [
 ]
 AGGREGATING = [method.name for method in api.methods() if method.family == "microaggregation"]
 LAW = settings(
-    max_examples=25, deadline=None,
+    max_examples=examples(25), deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )  # fmt: skip
 
@@ -184,7 +185,7 @@ def test_a_release_holds_covers_and_loses_no_record(method, case):
                 assert naive.covers(row[name], mine[name], facts)
 
 
-FEWER = settings(LAW, max_examples=15)
+FEWER = settings(LAW, max_examples=examples(15))
 
 
 @pytest.mark.parametrize("method", [*AGGREGATING, "mondrian"])

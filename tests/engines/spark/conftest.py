@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
-
-# Small tables: the compilers of Spark and of Java would take longer than the work.
-SETTINGS = {
-    "spark.sql.shuffle.partitions": "2",
-    "spark.default.parallelism": "2",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.driver.memory": "1g",
-}
+from tests import on_spark
 
 
 def pytest_collection_modifyitems(items):
@@ -25,15 +14,15 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def java():
-    pytest.importorskip("pyspark", reason="the package pyspark is not installed (shoal[spark])")
-    if shutil.which("java") is None:
-        pytest.skip("there is no Java (Debian's openjdk-17-jre-headless)")
+    why = on_spark.absent()
+    if why is not None:
+        pytest.skip(why)
 
 
 @pytest.fixture(scope="session")
 def spark(java):
     from shoal.engines.spark.session import session
 
-    found = session("local[2]", SETTINGS)
+    found = session("local[2]", on_spark.SETTINGS)
     yield found
     found.stop()
