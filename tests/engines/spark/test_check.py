@@ -90,6 +90,17 @@ def test_a_broken_file_is_refused_without_its_values(spark, tmp_path):
     assert "Bob" not in str(caught.value)
 
 
+def test_lines_that_end_in_two_ways(spark, tmp_path):
+    asked = shoal.Schema.from_document({"columns": {"q": "quasi", "s": "sensitive"}})
+    place = tmp_path / "t.csv"
+    place.write_bytes(b"q,s\n1,x\n1,x\r\n\r\n")
+    found = api.verify(api.SparkTable(place), asked, privacy=[shoal.KAnonymity(2)])
+    assert found == api.verify(place, asked, privacy=[shoal.KAnonymity(2)])
+    place.write_bytes(b'q,s\n1,"x\ny"\n1,x\r\n')
+    with pytest.raises(shoal.ShoalError, match="end in two ways"):
+        api.verify(api.SparkTable(place), asked, privacy=[shoal.KAnonymity(2)])
+
+
 def test_an_empty_table_is_refused(spark):
     empty = pl.DataFrame({"q": [], "s": []}, schema={"q": pl.String, "s": pl.String})
     asked = shoal.Schema.from_document({"columns": {"q": "quasi", "s": "sensitive"}})

@@ -15,7 +15,8 @@ from shoal.spark import SparkJob
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("spark")
+    folder = tmp_path_factory.mktemp("spark") / "Söhne & Co %20"
+    folder.mkdir()
     frame().write_csv(folder / "in.csv")
     frame().write_parquet(folder / "in.parquet")
     frame().write_ndjson(folder / "in.jsonl")
