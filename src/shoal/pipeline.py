@@ -27,7 +27,7 @@ from shoal.core.schema import Schema
 from shoal.engines.local.frequencies import Frequencies, frequencies
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.verify import verify_source
-from shoal.measures.utility import column_losses, grouping_of, utility_of
+from shoal.measures.utility import Grouping, column_losses, grouping_of, utility_of
 from shoal.methods import registry
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.judging import judge_recoding, one_class
@@ -296,8 +296,8 @@ class Job:
         results: tuple[ModelResult, ...] = (),
     ) -> ReleaseReport:
         """Put the account together: what was promised, lost and spent."""
-        grouping = grouping_of(recoding, target=self._target())
-        sse = _sse_of(recoding)
+        grouping = self._grouping(recoding)
+        sse = self._squared_loss(recoding)
         sizes = recoding.sizes
         self.seconds.setdefault("write", 0.0)
         for name in ("learn", "encode", "verify"):
@@ -321,6 +321,17 @@ class Job:
             facts={**recoding.facts, "cpu_seconds": cpu},
             notices=self._notices(),
         )
+
+    def _grouping(self, recoding: Recoding) -> Grouping:
+        return grouping_of(recoding, target=self._target())
+
+    def _squared_loss(self, recoding: Recoding) -> float | None:
+        """Return the loss of centroids; None where boxes are released."""
+        if recoding.released is None:
+            return None
+        from shoal.measures.aggregation import sse_loss
+
+        return sse_loss(recoding, recoding.released)
 
     def _target(self) -> str | None:
         if self.schema.target is not None:
@@ -356,14 +367,6 @@ def _aggregated(recoding: Recoding) -> Recoding:
     from shoal.methods.microaggregation.centroids import centroids
 
     return with_centroids(recoding, centroids(recoding))
-
-
-def _sse_of(recoding: Recoding) -> float | None:
-    if recoding.released is None:
-        return None
-    from shoal.measures.aggregation import sse_loss
-
-    return sse_loss(recoding, recoding.released)
 
 
 def check_values(schema: Schema, table: FrequencyTable) -> None:

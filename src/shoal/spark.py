@@ -23,7 +23,7 @@ from shoal.engines.spark import encode as encoding
 from shoal.engines.spark import infer as inferring
 from shoal.engines.spark import metrics as measuring
 from shoal.engines.spark import risk as risking
-from shoal.engines.spark.by_class import far_usefulness, with_far_centroids
+from shoal.engines.spark.by_class import far_judged, far_sse_loss, far_told, with_far_centroids
 from shoal.engines.spark.far import DRIVER_ROWS, Far, FarTable
 from shoal.engines.spark.far_parts import far_parts, parts_for
 from shoal.engines.spark.frequencies import SparkFrequencies, frequencies_or_far
@@ -36,6 +36,7 @@ from shoal.engines.spark.trial import FarTrial
 from shoal.engines.spark.verify import verify_table
 from shoal.engines.spark.write import all_or_nothing
 from shoal.measures.risk.report import RiskReport
+from shoal.measures.utility import Grouping
 from shoal.methods import registry
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.judging import judge_recoding
@@ -131,7 +132,7 @@ class SparkJob(Job):
             return far_mondrian(table, self.models)
         if parts is None and method.family == "lattice":
             known = ("aggregate", "seconds")
-            return far_lattice(
+            found = far_lattice(
                 table,
                 self.models,
                 method=method.name,
@@ -140,6 +141,13 @@ class SparkJob(Job):
                 suppression_limit=limit,
                 **{k: v for k, v in self.options.search.items() if k in known},
             )
+            classes = found.recoding.classes
+            if classes > self.most:
+                self.said = (
+                    f"the best levels have {classes:,} classes, more than the driver takes "
+                    f"({self.most:,}); they were brought there all the same",
+                )
+            return found
         if parts is None:
             parts = parts_for(table.rows, self.most)
             self.said = (
@@ -171,14 +179,31 @@ class SparkJob(Job):
         results: tuple[ModelResult, ...] = (),
     ) -> ReleaseReport:
         """Put the account together; the original tuples of a class may be far away."""
+        made = super().report(recoding, verified, results=results)
         if self.far is None:
-            return super().report(recoding, verified, results=results)
-        boxes = replace(recoding, released=None)  # centroids are compared with tuples
-        made = super().report(boxes, verified, results=results)
-        utility = {**made.utility, "usefulness": None}
-        return replace(
-            made, records=self.far.risk.records, risk_before=self.far.risk, utility=utility
-        )
+            return made
+        return replace(made, records=self.far.risk.records, risk_before=self.far.risk)
+
+    def _grouping(self, recoding: Recoding) -> Grouping:
+        """Describe the classes; what they do to their tuples is worked out where these are."""
+        found = super()._grouping(recoding)
+        if self.far is None or self.found is None:
+            return found
+        told = far_told(self.far, self.found, target=self._target())
+        if self.found.is_bare:
+            found = replace(found, spread=told.spread, minority=told.minority)
+        return replace(found, diversity=told.diversity)
+
+    def _squared_loss(self, recoding: Recoding) -> float | None:
+        if self.far is None or self.found is None or recoding.released is None:
+            return super()._squared_loss(recoding)
+        return far_sse_loss(self.far, self.found)
+
+    def judged_classes(self, recoding: Recoding) -> tuple[ModelResult, ...]:
+        """Judge the classes of a recoding, where their sensitive values are."""
+        if self.far is not None and self.found is not None and self.found.is_bare:
+            return far_judged(self.far, self.found, self.models)
+        return tuple(judge_recoding(recoding, self.models))
 
     def model(
         self, recoding: Recoding, report: ReleaseReport, *, trial: Trial | None = None
@@ -304,13 +329,10 @@ def learn_with_report(
     job = SparkJob.on(table, schema, privacy, options)
     try:
         recoding = job.search()
-        results = tuple(judge_recoding(recoding, job.models))
+        results = job.judged_classes(recoding)
         if not all(result.holds for result in results):
             raise UnsafeReleaseError(problem="the learned classes do not keep the promise")
         report = job.report(recoding, None, results=results)
-        if job.far is not None and job.found is not None:
-            useful = far_usefulness(job.far, job.found)
-            report = replace(report, utility={**report.utility, "usefulness": useful})
         return job.model(recoding, report), report
     finally:
         job.forget()

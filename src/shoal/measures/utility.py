@@ -121,7 +121,7 @@ def grouping_of(recoding: Recoding, *, target: str | None = None) -> Grouping:
         level=level,
         cover=cover,
         leaves=np.array([_leaves(recoding, d) for d in table.domains], dtype=np.int64),
-        minority=_minority(recoding, names.index(target)) if target in names else None,
+        minority=minority_of(recoding, names.index(target)) if target in names else None,
         diversity=diversity_of(recoding, table.codes, table.domains),
         spread=spread,
     )
@@ -172,7 +172,7 @@ def diversity_of(
     return total
 
 
-def _minority(recoding: Recoding, column: int) -> int:
+def minority_of(recoding: Recoding, column: int) -> int:
     """Count the released records whose target is not their class's commonest one."""
     kept = recoding.label >= 0
     values = recoding.table.sensitive[recoding.row[kept], column].astype(np.int64)

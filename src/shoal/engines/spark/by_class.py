@@ -1,30 +1,38 @@
 """Jobs over classes: the tuples of a class come together in one task, and a little comes home.
 
-What is worked out of a class needs all of its values: its centroid, and how diverse it is.
+What is worked out of a class needs all of its values: its centroid, how diverse it is, and
+whether it keeps the promise. What is a sum over tuples is added up where they are.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.privacy import PrivacyModel
+from shoal.core.report import ModelResult
 from shoal.engines.spark.arrange import FILED, PART, PLACES
 from shoal.engines.spark.coding import Packing
-from shoal.engines.spark.far import Far, FarTable
+from shoal.engines.spark.far import Far, FarTable, apart, by_column
 from shoal.engines.spark.piles import ROWS, Keys, Work, arrays, by_part, pile
 from shoal.engines.spark.source import guarded
-from shoal.measures.utility import diversity_of
+from shoal.measures.aggregation import Yardstick
+from shoal.measures.utility import diversity_of, minority_of
 from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable
+from shoal.methods.judging import judge_recoding
 from shoal.methods.microaggregation.centroids import centroids
 from shoal.methods.recoding import Recoding, with_centroids
 
 Asked = Callable[[Recoding], Any]  # what is asked of some classes that are all there
+Codes = NDArray[np.int32]
+# Whole numbers told of some tuples: their codes, their classes (-1: suppressed), their records.
+Summed = Callable[[Codes, NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
 
 
 def with_far_centroids(table: FarTable, far: Far) -> Far:
@@ -39,14 +47,117 @@ def with_far_centroids(table: FarTable, far: Far) -> Far:
     return far.moved(with_centroids(far.recoding, released))
 
 
-def far_usefulness(table: FarTable, far: Far) -> float | None:
-    """Return the mean diversity of the classes, see `measures.utility`."""
+class Told(NamedTuple):
+    """What only the tuples of classes tell; see `Grouping`."""
 
-    def asked(classes: Recoding) -> NDArray[np.float64]:
-        return diversity_of(classes, classes.table.codes, classes.table.domains)
+    diversity: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    minority: int | None
 
-    found = np.concatenate([np.zeros(0), *by_class(table, far, asked)])
-    return float(found.mean()) if len(found) else None
+
+def far_told(table: FarTable, far: Far, *, target: str | None) -> Told:
+    """Return what classes do to their tuples.
+
+    `spread` and `minority` are told where the driver does not know the sensitive values.
+    """
+    domains = table.coded.sensitive_domains if far.is_bare else ()
+    names = [domain.name for domain in domains]
+    column = names.index(target) if target in names else None
+
+    def asked(classes: Recoding) -> Told:
+        own = classes.table
+        return Told(
+            diversity_of(classes, own.codes, own.domains),
+            diversity_of(classes, own.sensitive[:, : len(domains)], domains),
+            None if column is None else minority_of(classes, column),
+        )
+
+    found = by_class(table, far, asked)
+    diversity = np.concatenate([np.zeros(0), *(told.diversity for told in found)])
+    spread = np.concatenate([np.zeros(0), *(told.spread for told in found)])
+    minority = None if column is None else sum(told.minority for told in found)
+    return Told(diversity, spread, minority)
+
+
+def far_judged(
+    table: FarTable, far: Far, models: Sequence[PrivacyModel]
+) -> tuple[ModelResult, ...]:
+    """Judge the classes of a recoding where their sensitive values are."""
+    left = _spread_of_released(table, far)
+
+    def asked(classes: Recoding) -> list[ModelResult]:
+        known = replace(classes, table=replace(classes.table, whole=left))
+        return list(judge_recoding(known, models))
+
+    found = []
+    for results in zip(*by_class(table, far, asked), strict=True):
+        model = results[0].model
+        of_two = min if model.better == "high" else max
+        wrong = sum(result.violating_records for result in results)
+        worst = of_two(result.value for result in results if result.value is not None)
+        found.append(
+            ModelResult(model=model, holds=not wrong, value=worst, violating_records=wrong)
+        )
+    return tuple(found)
+
+
+def _spread_of_released(table: FarTable, far: Far) -> tuple[NDArray[np.int64], ...]:
+    """Return how each sensitive column is spread in the records that are released."""
+    width = len(table.coded.domains)
+    sizes = [len(domain) for domain in table.coded.sensitive_domains]
+    starts = np.cumsum([0, *sizes[:-1]])
+
+    def sums(codes: Codes, label: NDArray[np.int64], counts: NDArray[np.int64]) -> Any:
+        cells = np.zeros(sum(sizes), dtype=np.int64)
+        kept = label >= 0
+        for j, start in enumerate(starts):
+            np.add.at(cells, start + codes[kept, width + j], counts[kept])
+        return cells
+
+    return apart(_added(table, far, sums), sizes)
+
+
+def far_sse_loss(table: FarTable, far: Far) -> float:
+    """Return 100 · SSE/SST of the centroids, see `measures.aggregation`.
+
+    Guarantee:
+        The same number as where the tuples are at hand.
+    """
+    coded = table.coded
+    sizes = [len(domain) for domain in coded.domains]
+    whole = by_column(coded, table.piles, first=0, sizes=sizes)
+    yardstick = Yardstick.of(far.recoding, whole, far.recoding.released)
+    sent = coded.source.session.sparkContext.broadcast(yardstick)
+    width = len(sizes)
+
+    def sums(codes: Codes, label: NDArray[np.int64], counts: NDArray[np.int64]) -> Any:
+        return sent.value.sums(codes[:, :width], label, counts)
+
+    return yardstick.loss(_added(table, far, sums))
+
+
+def _added(table: FarTable, far: Far, sums: Summed) -> NDArray[np.int64]:
+    """Return the sum of whole numbers over all tuples: one job, and nothing is moved for it."""
+    packing = table.coded.packing
+    names = [*packing.names, PLACES, ROWS]
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        found = [
+            sums(packing.unpack(keys), label, counts)
+            for batch in batches
+            for *keys, label, counts in arrays(batch, names)
+        ]
+        if found:
+            blob = pickle.dumps(np.sum(found, axis=0))
+            yield pa.RecordBatch.from_arrays([pa.array([blob], pa.binary())], names=["found"])
+
+    with guarded(table.coded.source.where):
+        told = far.own.mapInArrow(work, "found binary").toArrow()
+    parts = [pickle.loads(blob) for blob in told.column("found").to_pylist()]
+    added: NDArray[np.int64] = np.sum(parts, axis=0)
+    return added
 
 
 def by_class(table: FarTable, far: Far, asked: Asked) -> list[Any]:
@@ -64,7 +175,7 @@ def by_class(table: FarTable, far: Far, asked: Asked) -> list[Any]:
     ends = np.arange(tasks + 1) * classes // tasks
     keys = ", ".join(f"{name} binary" for name in (*packing.names, PLACES, ROWS))
     filed = far.own.mapInArrow(_filer(packing, ends), f"{PART} int, {keys}")
-    work = _Worker(packing, far.recoding.table.domains, ends, asked)
+    work = _Worker(packing, far.recoding.table.domains, coded.sensitive_domains, ends, asked)
     made = filed.repartitionById(tasks, PART).mapInArrow(work, f"{PART} int, found binary")
     with guarded(coded.source.where):
         told = made.toArrow()
@@ -95,6 +206,7 @@ class _Worker:
 
     packing: Packing
     domains: tuple[Domain, ...]
+    sensitive_domains: tuple[Domain, ...]
     ends: NDArray[np.int64]
     asked: Asked
 
@@ -131,8 +243,8 @@ class _Worker:
             domains=self.domains,
             codes=np.ascontiguousarray(codes[:, :width]),
             counts=records,
-            sensitive_domains=(),
-            sensitive=np.zeros((len(starts), 0), dtype=np.int32),
+            sensitive_domains=self.sensitive_domains,
+            sensitive=np.ascontiguousarray(codes[:, width:]),
         )
         classes = int(self.ends[part + 1] - self.ends[part])
         empty = np.zeros((classes, width), dtype=np.int32)

@@ -159,12 +159,14 @@ class Far:
             have each as `rows`.
         shared: whether a key may be in several classes.
         kept: what Spark holds for it until it is used.
+        is_bare: the recoding knows its classes without their sensitive values.
     """
 
     recoding: Recoding
     assign: Callable[[NDArray[np.int64]], DataFrame] = field(repr=False)
     shared: bool = False
     kept: tuple[DataFrame, ...] = field(default=(), repr=False)
+    is_bare: bool = False
 
     def moved(self, after: Recoding) -> Far:
         """Return the same with other classes, given as a recoding of the same stand-in table."""

@@ -2,8 +2,9 @@
 
 A node whose classes fit the driver is rolled up there and brought here once; every coarser
 node is then counted from it by the local kernels. A node with more classes than the promise
-allows is answered by its number of classes alone, one with more than the driver takes is judged
-where its classes are. So only the finest nodes cost a job.
+allows is answered by its number of classes alone, one with more rows than the driver takes is
+judged where its classes are; if it is the best, only its classes come here. So only the finest
+nodes cost a job.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
-from shoal.core.errors import MethodError, NoSolutionError
+from shoal.core.errors import NoSolutionError
 from shoal.core.privacy import PrivacyModel, expand
 from shoal.engines.spark.arrange import PLACES
 from shoal.engines.spark.coding import Packing
 from shoal.engines.spark.far import Far, FarTable, by_column
-from shoal.engines.spark.lattice_tally import Teller, first_codes
+from shoal.engines.spark.lattice_tally import Held, Teller, first_codes
 from shoal.engines.spark.piles import ROWS, Work, arrays, pile, roll_up
 from shoal.kernels import lattice as kernel
 from shoal.kernels.lattice import Classes
@@ -35,9 +37,10 @@ from shoal.methods.lattice.evaluate import Answer, Evaluator
 from shoal.methods.lattice.explain import facts_of
 from shoal.methods.lattice.measures import Tally, measure_of
 from shoal.methods.lattice.pledge import Pledge, pledge_of
-from shoal.methods.lattice.result import recoding_at
-from shoal.methods.lattice.search import _DENSE_SEARCHES, Exploration, _settled, _stopper
+from shoal.methods.lattice.result import boxes_at, recoding_at, settle
+from shoal.methods.lattice.search import _DENSE_SEARCHES, Exploration, _stopper, best_settled
 from shoal.methods.lattice.space import Node, Space, space_of
+from shoal.methods.recoding import SUPPRESSED, Recoding
 
 _FAR = 2**40  # the size that the table on Spark is taken to have: any other source is nearer
 
@@ -67,9 +70,9 @@ def far_lattice(
 
     Raises:
         NoSolutionError: no node keeps the promise within the limit.
-        MethodError: the best node has more classes than the driver takes.
     """
-    space = space_of(table.hollow)
+    # Without `whole`: what is suppressed is left out of what classes are compared with.
+    space = space_of(replace(table.hollow, whole=None))
     names = [domain.name for domain in space.table.sensitive_domains]
     pledge = pledge_of(
         tuple(expand(models, names)), records=space.table.records, limit=suppression_limit
@@ -95,7 +98,7 @@ def far_lattice(
     stopped = _stopper(evaluator, findings, seconds=seconds)
     found = Exploration(findings, evaluator, method, stopped, again)
     found.run()
-    winner, answer = _settled(found)
+    winner, answer = best_settled(found, evaluator.settled)
     if winner is None or answer is None:
         raise NoSolutionError(
             problem="no node of the lattice keeps the promise within the limits; ask for less, "
@@ -113,7 +116,7 @@ class FarEvaluator(Evaluator):
         self.far, self.most = table, most
         self.jobs = 0
         self._brought: dict[Node, int] = {}  # where nodes that came from Spark are kept
-        self._large: dict[Node, int] = {}  # rows of nodes that stayed there
+        self._large: set[Node] = set()  # nodes that stayed there
         super().__init__(space, pledge, memory=2**40)
         self._sizes[0] = _FAR
 
@@ -134,6 +137,27 @@ class FarEvaluator(Evaluator):
         """Return the classes of a node, judged to the end."""
         return self._count(node, self._place(node), whole=True)
 
+    def settled(self, node: Node) -> tuple[Answer | Teller, Tally]:
+        """Return the classes of a node without those that suppression makes fail, and a tally.
+
+        Of a node that stays on Spark: who tells its classes.
+        """
+        if node not in self._large:
+            answer = settle(self.release(node), self)
+            return answer, self.read(node, answer)
+        rolled, packing = self._rolled(node)
+        rolled = rolled.persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            return self._teller(node, packing).settled(self.far.coded, rolled)
+        finally:
+            rolled.unpersist()
+
+    def _teller(self, node: Node, packing: Packing) -> Teller:
+        """Return who judges a node where its classes are; a task compares them with the whole."""
+        assert self._measure is not None
+        space = replace(self.space, table=replace(self.space.table, whole=self.far.hollow.whole))
+        return Teller(space, self.pledge, self._measure, node, packing)
+
     def _source(self, node: Node) -> int:
         asked = np.array(node, dtype=np.int64)
         return int(kernel.nearest(self._levels, self._sizes, len(self._kept), asked))
@@ -144,14 +168,6 @@ class FarEvaluator(Evaluator):
         Its classes stand in the order of their codes there, and `result` relies on that.
         """
         if node not in self._brought:
-            if node in self._large:
-                raise MethodError(
-                    problem=(
-                        f"the best node of the lattice has {self._large[node]:,} rows, more than "
-                        f"the driver takes ({self.most:,}): allow more (--driver-rows), start from "
-                        "coarser levels, or take mondrian"
-                    )
-                )
             self._hold(node, self._bring(*self._rolled(node)))
         return self._brought[node]
 
@@ -168,10 +184,8 @@ class FarEvaluator(Evaluator):
                 spent = self.pledge.budget + 1
                 return Tally(node=node, suppressed=spent, least=spent)
             if sums.rows > self.most:
-                self._large[node] = sums.rows
-                assert self._measure is not None
-                teller = Teller(self.space, self.pledge, self._measure, node, packing)
-                return teller.run(self.far.coded, rolled)
+                self._large.add(node)
+                return self._teller(node, packing).run(self.far.coded, rolled)
             self._hold(node, self._bring(rolled, packing))
         finally:
             rolled.unpersist()
@@ -212,9 +226,11 @@ class FarEvaluator(Evaluator):
         self._keep(node, classes, floor=float(_FAR))
         self._brought[node] = len(self._kept) - 1
 
-    def result(self, node: Node, answer: Answer, *, facts: dict[str, Any]) -> Far:
+    def result(self, node: Node, answer: Answer | Teller, *, facts: dict[str, Any]) -> Far:
         """Return the release of a node; its table's rows are classes."""
         coded = self.far.coded
+        if isinstance(answer, Teller):
+            return self._bare(node, answer.held(coded, self._rolled(node)[0]), facts)
         width = len(self.space.ladders)
         found = self._bring(*self._rolled(node))
         codes = np.empty((len(found.home), width), dtype=np.int32)
@@ -237,22 +253,53 @@ class FarEvaluator(Evaluator):
         )
         label = np.empty(len(found.home), dtype=np.int64)
         label[order] = recoding.label
-        return Far(recoding, self._assigner(node, found, label[found.starts]))
+        levels = found.codes[found.starts, :width]
+        return Far(recoding, self._assigner(node, levels, label[found.starts]))
+
+    def _bare(self, node: Node, held: Held, facts: dict[str, Any]) -> Far:
+        """Return the release of a node that stays on Spark; the driver knows its classes alone."""
+        boxes, order = boxes_at(self.space, node, held.codes.astype(np.int64))
+        sizes, classes = held.sizes[order], np.arange(len(order))
+        lost = self.pledge.records - int(sizes.sum())
+        gone = np.zeros((1 if lost else 0, len(self.space.ladders)), dtype=np.int32)
+        counts = np.concatenate((np.full(len(gone), lost), sizes))
+        rows = FrequencyTable(
+            domains=self.space.table.domains,
+            codes=np.concatenate((gone, boxes.low)),
+            counts=counts,
+            sensitive_domains=(),
+            sensitive=np.zeros((len(counts), 0), dtype=np.int32),
+        )
+        recoding = Recoding(
+            table=rows, low=boxes.low, high=boxes.high, row=np.arange(len(counts)),
+            label=np.concatenate((np.full(len(gone), SUPPRESSED), classes)), count=counts,
+            node=boxes.node, facts=facts,
+        )  # fmt: skip
+        levels = held.codes[order]
+        is_bare = bool(self.space.table.sensitive_domains)
+        return Far(recoding, self._assigner(node, levels, classes), is_bare=is_bare)
 
     def _assigner(
-        self, node: Node, found: Rolled, label: NDArray[np.int64]
+        self, node: Node, levels: NDArray[np.int32], label: NDArray[np.int64]
     ) -> Callable[[NDArray[np.int64]], DataFrame]:
-        """Return what gives keys the places of their classes; label: the class of each home."""
+        """Return what gives keys the places of their classes.
+
+        Args:
+            node: whose classes they are.
+            levels: int32[classes, columns], the codes of classes at the node; what is in none
+                of them is suppressed.
+            label: the number of each class.
+        """
         coded, tables = self.far.coded, self._tables(node)
-        width = len(tables)
-        levels = found.codes[found.starts, :width]
-        names = [f"n{j}" for j in range(width)]
+        packing = Packing(
+            tuple(len(la.nodes[level]) for la, level in zip(self.space.ladders, node, strict=True))
+        )
+        homes = dict(zip(packing.names, packing.pack(levels), strict=True))
 
         def assign(places: NDArray[np.int64]) -> DataFrame:
-            known = pl.DataFrame(levels, schema=names)
-            known = known.with_columns(pl.Series(PLACES, places[label]))
-            sent = coded.source.session.sparkContext.broadcast(known)
-            work = _placer(coded.packing, tables, sent)
+            known = pl.DataFrame({**homes, PLACES: places[label]})
+            sent = coded.source.session.sparkContext.broadcast((known, int(places[SUPPRESSED])))
+            work = _placer(coded.packing, packing, tables, sent)
             keys = coded.packing.names
             kinds = ", ".join(f"{name} binary" for name in (*keys, PLACES, ROWS))
             return self.far.piles.select(*keys, ROWS).mapInArrow(work, kinds)
@@ -260,20 +307,24 @@ class FarEvaluator(Evaluator):
         return assign
 
 
-def _placer(packing: Packing, tables: Sequence[NDArray[np.int32]], known: Any) -> Work:
-    """Return the function that finds the classes of keys at a node."""
-    names = [f"n{j}" for j in range(len(tables))]
+def _placer(
+    packing: Packing, goal: Packing, tables: Sequence[NDArray[np.int32]], known: Any
+) -> Work:
+    """Return the function that finds the classes of keys at a node; goal: the node's packing."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
+        homes, lost = known.value
         for batch in batches:
             for *keys, counts in arrays(batch, [*packing.names, ROWS]):
                 codes = packing.unpack(keys)
                 levels = [table[codes[:, j]] for j, table in enumerate(tables)]
-                found = pl.DataFrame(dict(zip(names, levels, strict=True))).join(
-                    known.value, on=names, how="left", maintain_order="left"
+                asked = goal.pack(np.stack(levels, axis=1))
+                found = pl.DataFrame(dict(zip(goal.names, asked, strict=True))).join(
+                    homes, on=goal.names, how="left", maintain_order="left"
                 )
                 own = dict(zip(packing.names, keys, strict=True))
-                yield pile({**own, PLACES: found[PLACES].to_numpy(), ROWS: counts})
+                places = found[PLACES].fill_null(lost).to_numpy()
+                yield pile({**own, PLACES: places, ROWS: counts})
 
     return work
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from shoal.core.privacy import (
 from shoal.kernels.lattice import Classes
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.lattice.evaluate import Answer, Evaluator
+from shoal.methods.lattice.pledge import Pledge
 from shoal.methods.lattice.space import Node, Space
 from shoal.methods.recoding import Recoding
 
@@ -30,15 +31,38 @@ def settle(answer: Answer, evaluator: Evaluator) -> Answer:
     Guarantee:
         Every class left keeps every closeness model against the records left.
     """
-    models = [m for m in evaluator.pledge.models if isinstance(m, (TCloseness, NTCloseness))]
-    due = answer.due.copy()
-    changed = bool(models) and bool((due > 0).any())
+    models = closeness_of(evaluator.pledge)
+    changed = bool(models) and bool((answer.due > 0).any())
     while changed:
         changed = False
         for model in models:
-            failing = _far(model, answer.classes, due == 0, evaluator=evaluator)
-            due[failing] = answer.classes.counts[failing]
-            changed = changed or bool(failing.size)
+            before, answer = answer, without_far(answer, evaluator, model)
+            changed = changed or before is not answer
+    return answer
+
+
+def closeness_of(pledge: Pledge) -> list[TCloseness | NTCloseness]:
+    """Return the models of a promise that compare a class with all records."""
+    return [m for m in pledge.models if isinstance(m, (TCloseness, NTCloseness))]
+
+
+def without_far(
+    answer: Answer,
+    evaluator: Evaluator,
+    model: TCloseness | NTCloseness,
+    *,
+    total: NDArray[np.int64] | None = None,
+) -> Answer:
+    """Suppress the classes that a closeness model refuses; the same answer if there are none.
+
+    total: how many records have each value among those that classes are compared with; None:
+    the records that are left, or those of the whole where the table is a part of one.
+    """
+    failing = _far(model, answer.classes, answer.due == 0, evaluator=evaluator, total=total)
+    if not failing.size:
+        return answer
+    due = answer.due.copy()
+    due[failing] = answer.classes.counts[failing]
     return answer._replace(due=due)
 
 
@@ -48,6 +72,7 @@ def _far(
     kept: NDArray[np.bool_],
     *,
     evaluator: Evaluator,
+    total: NDArray[np.int64] | None,
 ) -> NDArray[np.int64]:
     """Return the kept classes that a closeness model refuses, judged in exact arithmetic."""
     table = evaluator.space.table
@@ -61,7 +86,8 @@ def _far(
         value = classes.value[span].astype(np.int64)
         inside = (value >= begin) & (value < end)
         histogram[i, value[inside] - begin] = classes.amount[span][inside]
-    total = histogram.sum(axis=0) if table.whole is None else table.whole[column]
+    if total is None:
+        total = histogram.sum(axis=0) if table.whole is None else table.whole[column]
     # Only values that are still there have a place in an order, as whoever checks sees it.
     present = np.flatnonzero(total)
     reference = _reference(table, column, present, total=total)
@@ -97,7 +123,34 @@ def recoding_at(
     """
     table = space.table
     holds = np.flatnonzero(answer.due == 0)
-    codes = _codes(space, node, answer.classes.codes[:, holds])
+    boxes, order = boxes_at(space, node, codes_at(space, node, answer.classes.codes[:, holds]))
+    rank: NDArray[np.int64] = np.full(answer.due.size, -1, dtype=np.int64)
+    rank[holds[order]] = np.arange(len(holds))
+    return Recoding(
+        table=table,
+        low=boxes.low,
+        high=boxes.high,
+        row=np.arange(table.rows, dtype=np.int64),
+        label=rank[answer.label][home],
+        count=table.counts,
+        node=boxes.node,
+        facts=facts,
+    )
+
+
+class Boxes(NamedTuple):
+    """What the classes of a node cover and release, see `Recoding`."""
+
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    node: NDArray[np.int32]
+
+
+def boxes_at(space: Space, node: Node, codes: NDArray[np.int64]) -> tuple[Boxes, NDArray[np.int64]]:
+    """Return the boxes of classes in their order, and that order.
+
+    codes: int64[classes, columns], the codes of the classes at the node.
+    """
     low, high, released = (np.empty(codes.shape, dtype=np.int32) for _ in range(3))
     for j, ladder in enumerate(space.ladders):
         first, last = _reach(ladder.codes[node[j]], len(ladder.nodes[node[j]]))
@@ -105,21 +158,10 @@ def recoding_at(
         released[:, j] = ladder.nodes[node[j]][codes[:, j]]
     # The order of the boxes, so that the classes do not tell how they were found.
     order = np.lexsort(np.concatenate((low, high, released), axis=1).T[::-1])
-    rank: NDArray[np.int64] = np.full(answer.due.size, -1, dtype=np.int64)
-    rank[holds[order]] = np.arange(len(holds))
-    return Recoding(
-        table=table,
-        low=low[order],
-        high=high[order],
-        row=np.arange(table.rows, dtype=np.int64),
-        label=rank[answer.label][home],
-        count=table.counts,
-        node=released[order],
-        facts=facts,
-    )
+    return Boxes(low[order], high[order], released[order]), order
 
 
-def _codes(space: Space, node: Node, packed: NDArray[np.uint32]) -> NDArray[np.int64]:
+def codes_at(space: Space, node: Node, packed: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Return int64[classes, columns]: the code of each class in each column."""
     found = np.empty((packed.shape[1], len(space.ladders)), dtype=np.int64)
     for block, codes in zip(space.blocks, packed.astype(np.int64), strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from shoal.core.errors import MethodError, NoSolutionError
 from shoal.core.privacy import PrivacyModel, expand
@@ -16,7 +16,7 @@ from shoal.methods.lattice.board import DENSE, Board, Findings, Search, Solution
 from shoal.methods.lattice.evaluate import MEMORY, Answer, Evaluator
 from shoal.methods.lattice.explain import facts_of
 from shoal.methods.lattice.flash import flash
-from shoal.methods.lattice.measures import Aggregate, measure_of
+from shoal.methods.lattice.measures import Aggregate, Tally, measure_of
 from shoal.methods.lattice.pledge import pledge_of
 from shoal.methods.lattice.result import recoding_at, settle
 from shoal.methods.lattice.shortage import no_solution
@@ -81,7 +81,7 @@ def search(
         space, models, method=method, utility=utility, aggregate=aggregate,
         suppression_limit=suppression_limit, threads=threads, seconds=seconds, memory=memory,
     )  # fmt: skip
-    winner, answer = _settled(found)
+    winner, answer = best_settled(found, partial(_settle, found.evaluator))
     if winner is not None and answer is not None:
         late = winner.suppressed - found.findings.counted[winner.node]
         facts = facts_of(space, found.findings, winner, method=found.method, late=late)
@@ -164,24 +164,35 @@ def _stopper(
     return lambda: spent() > (1 if findings.solutions else _PATIENCE)
 
 
-def _settled(found: Exploration) -> tuple[Solution | None, Answer | None]:
+Released = TypeVar("Released")  # the classes of a node, however an evaluator has them
+
+
+def _settle(evaluator: Evaluator, node: Node) -> tuple[Answer, Tally]:
+    answer = settle(evaluator.release(node), evaluator)
+    return answer, evaluator.read(node, answer)
+
+
+def best_settled(
+    found: Exploration, settled_at: Callable[[Node], tuple[Released, Tally]]
+) -> tuple[Solution | None, Released | None]:
     """Return the best solution that also stands without its suppressed records.
 
     Settling may suppress more, or too much. Then the solution counts as what it turned
     out to be, and the search goes on, because another node may now be the best.
+
+    settled_at: returns the settled classes of a node and what was counted of them.
     """
-    findings, evaluator = found.findings, found.evaluator
-    settled: dict[Node, Answer] = {}
+    findings, budget = found.findings, found.evaluator.pledge.budget
+    settled: dict[Node, Released] = {}
     while findings.solutions:
         best = findings.ranked()[0]
         if best.node in settled:
             return best, settled[best.node]
-        answer = settle(evaluator.release(best.node), evaluator)
-        tally = evaluator.read(best.node, answer)
+        answer, tally = settled_at(best.node)
         if tally.suppressed == best.suppressed:
             return best, answer
         settled[best.node] = answer
-        is_solution = tally.suppressed <= evaluator.pledge.budget
+        is_solution = tally.suppressed <= budget
         score = findings.measure.score(tally) if is_solution else 0.0
         amended = Solution(score, tally.suppressed, best.node) if is_solution else None
         findings.amend(best, amended)
