@@ -10,6 +10,8 @@ from tests.golden.test_golden import NAMES, columns_of
 import shoal
 from shoal import api
 from shoal.core.errors import InputError
+from shoal.engines.spark import encode
+from shoal.engines.spark.trial import FarBoard
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -42,6 +44,29 @@ def test_encoding_new_records(spark, learned, tmp_path, safe, suppressed, rows):
     assert there.to_document() == here.to_document()
 
 
+@pytest.mark.parametrize("rows", [60, 3])
+def test_unseen_records_in_the_nearest_class(spark, tmp_path, rows, monkeypatch):
+    """They are decided where they are, and those of closed classes are suppressed again."""
+    model = shoal.learn(frame(40, seed=4), schema(), privacy=PROMISE)
+    fresh = pl.concat([frame(90, seed=8), frame(20, seed=4)])
+    choices = {"safe": True, "on_unseen": "nearest"}
+    here = api.encode(fresh, model, out=tmp_path / "here.csv", **choices)
+    assert 0 < here.report.suppressed < here.report.unseen
+    boards = []
+
+    def board(*given, **more):
+        boards.append(FarBoard(*given, **more))
+        return boards[0]
+
+    monkeypatch.setattr(encode, "FarBoard", board)
+    table = api.SparkTable(fresh, driver_rows=rows)
+    there = api.encode(table, model, out=tmp_path / "there.csv", **choices)
+    assert boards[0].extra
+    assert boards[0].is_far == (rows == 3)
+    assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()
+    assert there.to_document() == here.to_document()
+
+
 def test_typed_columns_and_unseen_values(spark, tmp_path):
     table = pl.DataFrame({"age": [20, 30, 30, 40, None], "w": [1.5, 2.0, float("nan"), 2.0, 1.5]})
     schema = shoal.Schema.from_document({"columns": {"age": "quasi", "w": "quasi"}})
@@ -56,6 +81,12 @@ def test_typed_columns_and_unseen_values(spark, tmp_path):
     there = api.encode(api.SparkTable(tmp_path / "n.parquet"), model)
     assert pl.from_arrow(there.table.toArrow()).rows() == here.table.cast(pl.String).rows()
     assert there.report.to_document() == here.report.to_document()
+    single = shoal.Schema.from_document({"columns": {"age": "quasi"}})
+    one = shoal.learn(table.select("age"), single, privacy=[shoal.KAnonymity(2)])
+    ages = pl.DataFrame({"age": [25, 90, None]})
+    near = api.encode(api.SparkTable(ages, driver_rows=1), one, on_unseen="nearest").table
+    wanted = api.encode(ages, one, on_unseen="nearest").table
+    assert pl.from_arrow(near.coalesce(1).toArrow()).rows() == wanted.cast(pl.String).rows()
     for rows in (None, 1):
         there = api.SparkTable(far, driver_rows=rows)
         assert api.encode(there, model).report.to_document() == here.report.to_document()

@@ -271,13 +271,20 @@ def home_of(encoder: Encoder, region: int) -> Home:
     return tuple(names[cell] for names, cell in cells)
 
 
-def near_homes(cover: Cover, codes: NDArray[np.int32]) -> list[Home | None]:
+Known = dict[tuple[int, ...], Home | None]
+
+
+def near_homes(
+    cover: Cover, codes: NDArray[np.int32], known: Known | None = None
+) -> list[Home | None]:
     """Return what tuples that no class covers are released as; None: suppressed.
+
+    known: what was found before, and is found now.
 
     Raises:
         Rejected: they are to be refused.
     """
-    known: dict[tuple[int, ...], Home | None] = {}
+    known = {} if known is None else known
     found = []
     for key in map(tuple, codes.tolist()):
         if key not in known:

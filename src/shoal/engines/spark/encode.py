@@ -21,10 +21,10 @@ from pyspark.sql import functions as F
 from shoal.core.errors import NoSolutionError, UnsafeReleaseError
 from shoal.core.model import RecodingModel
 from shoal.core.model_judge import Home, Judge, close_failing
+from shoal.core.model_runtime import Encoder
 from shoal.core.model_sweep import sweep
 from shoal.core.report import Verification
 from shoal.core.schema import Others, Role
-from shoal.edge.fast import FastEncoder
 from shoal.engines.local.encode import Encoded, EncodeJob, _released, _unseen_error
 from shoal.engines.local.encode_keys import Column
 from shoal.engines.local.encode_settle import _COUNT as COUNT
@@ -107,7 +107,7 @@ class SparkEncodeJob(EncodeJob):
         cls, source: SparkSource, model: RecodingModel, on_unseen: str | None, suppressed: str
     ) -> SparkEncodeJob:
         """Check a table against a model, and number the values of its columns."""
-        encoder = FastEncoder(model.to_document(), on_unseen, suppressed)
+        encoder = Encoder(model.to_document(), on_unseen, suppressed)
         plain = Source(where=source.where, columns=source.columns, format="frame")
         columns = _released(plain, model.schema)
         source.check(encoder.names)
@@ -143,8 +143,7 @@ class SparkEncodeJob(EncodeJob):
     def look(self, judge: Judge | None, most: int) -> None:
         """Count the distinct tuples, and for a judge the sensitive values of each.
 
-        most: how many of them are brought here. More stay where they are, unless those that no
-        class covers are to be released by the nearest one.
+        most: how many of them are brought here. More stay where they are.
         """
         named = () if judge is None else judge.columns
         secrets = [self._secret(name, judge) for name in named if name in self.columns]
@@ -155,7 +154,7 @@ class SparkEncodeJob(EncodeJob):
         names = self.packing.names
         grouped = self.keys.select(*names).groupBy(*names).agg(F.count(F.lit(1)).alias(ROWS))
         piles = grouped.persist()
-        if piles.count() > most and self.encoder.on_unseen != "nearest":
+        if piles.count() > most:
             width = len(self.mapped)
             tuples = FarTuples(
                 self.table, self.packing, piles, single_rows,
@@ -163,6 +162,7 @@ class SparkEncodeJob(EncodeJob):
                 range(width, width + len(secrets)), self.texts_of,
             )  # fmt: skip
             self.far = FarBoard(tuples, self.cover, most=most)
+            self.extra = {home: i for i, home in enumerate(self.far.extra)}
             return
         found = self.table.polars(piles).sort(names, nulls_last=False)  # whichever task ended first
         piles.unpersist()

@@ -3,14 +3,16 @@
 The same rounds as `core.model_judge.settle`: a tuple is in the first open class that covers it;
 while classes fail, the finest of them are closed. One job counts who is where; the tuples of
 classes that fail are brought here, and move on here. Where they are too many for the driver, a
-job counts again in every round.
+job counts again in every round. What tuples that no class covers are released as, if they are, is
+worked out where they lie; only the distinct answers are brought.
 """
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,11 +27,11 @@ from shoal.core.model_judge import Home, Judge, close_failing
 from shoal.core.model_runtime import Encoder
 from shoal.core.model_sweep import sweep
 from shoal.engines.local.encode_keys import Column
-from shoal.engines.local.encode_settle import Cover, home_of
+from shoal.engines.local.encode_settle import Cover, Known, home_of, near_homes
 from shoal.engines.spark.coding import Packing, changed
 from shoal.engines.spark.far import FarTable, coded_rows
 from shoal.engines.spark.piles import ROWS, Work, joined
-from shoal.engines.spark.source import SparkSource
+from shoal.engines.spark.source import SparkSource, guarded
 
 Texts = tuple[str | None, ...]
 
@@ -98,20 +100,28 @@ class FarBoard:
     Attributes:
         classes: the sensitive values of each class that has records.
         lost: those of the records that are in no class.
-        unseen: how many of these no class covers, closed or not.
+        unseen: how many records no class covers, closed or not.
+        extra: what is released of some of these, and of nobody else; it counts as further
+            classes, behind those of the model.
     """
 
     def __init__(self, tuples: FarTuples, cover: Cover, *, most: int) -> None:
         self.tuples, self.cover, self.most = tuples, cover, most
         self.encoder = cover.encoder
-        width, regions = len(cover.coded), len(self.encoder.regions)
+        width = len(cover.coded)
+        self.width = width
+        self.extra: list[Home] = []
+        self.near = Near(tuples.source.where)
+        self.unseen = 0
+        if self.encoder.on_unseen == "nearest":
+            self._look_for_strangers()
+        regions = len(self.encoder.regions) + len(self.extra)
         sizes = [max(len(texts), 1) for texts in tuples.secrets]
         # Who is counted: the class and its sensitive values. Who is brought: the sets as well.
         self.counting = Packing((regions + 1, *sizes))
         self.bringing = Packing(
             (regions + 1, *(max(len(column.values), 1) for column in cover.coded), *sizes)
         )
-        self.width = width
         self.held_sets = np.zeros((0, width), dtype=np.int32)
         self.held_texts: list[Texts] = []
         self.held_records = np.zeros(0, dtype=np.int64)
@@ -122,7 +132,45 @@ class FarBoard:
         self.rank: dict[Home, int] = {}
         self.lost: Counter[Texts] = Counter()
         self._count()
-        self.unseen = sum(self.lost.values())
+        if self.encoder.on_unseen != "nearest":
+            self.unseen = sum(self.lost.values())
+
+    def _look_for_strangers(self) -> None:
+        """Number what is released of tuples that no class covers: one job."""
+        source, names = self.tuples.source, self.tuples.packing.names
+        work = _strangers(self.tuples.packing, self._sent(None), self.tuples.read)
+        piles: DataFrame = self.tuples.piles.select(*names, ROWS)
+        with guarded(source.where):
+            told = piles.mapInArrow(work, "found binary").toArrow().column("found").to_pylist()
+        homes: set[Home] = set()
+        for found, records in map(pickle.loads, told):
+            homes |= found
+            self.unseen += records
+        if not homes:
+            return
+        regions = range(len(self.encoder.regions))
+        known = {home_of(self.encoder, region): region for region in regions}
+        fresh = [home for home in homes if home not in known]
+        self.extra = sorted(fresh, key=lambda home: [(text is not None, text) for text in home])
+        known |= {home: len(regions) + i for i, home in enumerate(self.extra)}
+        self.near.places.update((home, known[home]) for home in homes)
+
+    def _sent(self, wanted: NDArray[np.int64] | None) -> Any:
+        """Send what tasks must know to every executor."""
+        self.cover.regions(np.zeros((0, self.width), dtype=np.int32))  # its sets are made here
+        context = self.tuples.source.session.sparkContext
+        return context.broadcast((self.cover, self.tuples.lookups, self.near, wanted))
+
+    def _home(self, region: int) -> Home:
+        extra = region - len(self.encoder.regions)
+        return home_of(self.encoder, region) if extra < 0 else self.extra[extra]
+
+    def _shut(self, regions: Iterable[int]) -> None:
+        """Close classes for good."""
+        for region in regions:
+            self.near.closed.add(region)
+            if region < len(self.encoder.regions):
+                self.cover.closed.add(region)
 
     def _texts(self, codes: NDArray[np.int32]) -> list[Texts]:
         """Return the sensitive values of coded rows."""
@@ -133,7 +181,7 @@ class FarBoard:
         return list(zip(*columns, strict=True)) if columns else [()] * len(codes)
 
     def _enter(self, region: int, texts: Texts, records: int) -> Home:
-        home = home_of(self.encoder, region)  # no two classes of a model release the same
+        home = self._home(region)  # no two classes of a model release the same
         self.rank[home] = region
         self.classes.setdefault(home, Counter())[texts] += records
         return home
@@ -168,8 +216,7 @@ class FarBoard:
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the rows that are asked for and their records; wanted: only these classes."""
         source, names = self.tuples.source, self.tuples.packing.names
-        self.cover.regions(np.zeros((0, self.width), dtype=np.int32))  # its sets are made here
-        known = source.session.sparkContext.broadcast((self.cover, self.tuples.lookups, wanted))
+        known = self._sent(wanted)
         work = _tried(self.tuples.packing, packing, known, self.tuples.read, [*self.tuples.places])
         kinds = ", ".join(f"{name} long" for name in (*packing.names, ROWS))
         piles: DataFrame = self.tuples.piles.select(*names, ROWS)
@@ -183,7 +230,7 @@ class FarBoard:
 
         It is -1 where a record is in none.
         """
-        known = self.tuples.source.session.sparkContext.broadcast((self.cover, self.tuples.lookups))
+        known = self._sent(None)
         kinds = StructType([*keyed.schema.fields, StructField("class", IntegerType())])
         work = _classed(self.tuples.packing, known, self.tuples.source.where)
         return keyed.mapInArrow(work, kinds)
@@ -202,7 +249,7 @@ class FarBoard:
         closing = [self.rank.pop(home) for home in homes]
         for home in homes:
             del self.classes[home]
-        self.cover.closed.update(closing)
+        self._shut(closing)
         moving = np.flatnonzero(np.isin(self.held_region, closing))
         self.held_region[moving] = self.cover.regions(self.held_sets[moving])
         changed = set()
@@ -218,7 +265,7 @@ class FarBoard:
     def _close_far(self, homes: Sequence[Home]) -> set[Home]:
         """Close classes of more tuples than the driver takes: all are counted again."""
         self.is_far = True
-        self.cover.closed.update(self.rank[home] for home in homes)
+        self._shut(self.rank[home] for home in homes)
         before, self.classes, self.rank = self.classes, {}, {}
         self._count()
         return {home for home, spread in self.classes.items() if before.get(home) != spread}
@@ -233,17 +280,71 @@ def single_rows(
         yield packing.unpack(keys), batch.column(ROWS).to_numpy()
 
 
+@dataclass
+class Near:
+    """Where tuples are that no class covers: the number of what is released of them."""
+
+    where: str
+    places: dict[Home, int] = field(default_factory=dict)
+    closed: set[int] = field(default_factory=set)
+
+    def regions(
+        self, cover: Cover, sets: NDArray[np.int32], known: Known, *, closed: bool = True
+    ) -> NDArray[np.int64]:
+        """Return the class of each tuple, -1 if none; `closed` ones are left out."""
+        region = cover.regions(sets, closed=closed)
+        if not self.places:
+            return region
+        for at, home in zip(*strange_homes(cover, sets, region, known), strict=True):
+            place = -1 if home is None else self.places.get(home)
+            if place is None:
+                raise changed(self.where)
+            region[at] = -1 if closed and place in self.closed else place
+        return region
+
+
+def strange_homes(
+    cover: Cover, sets: NDArray[np.int32], region: NDArray[np.int64], known: Known
+) -> tuple[list[int], list[Home | None]]:
+    """Return the tuples that no class covers, closed or not, and what is released of them."""
+    lost = np.flatnonzero(region < 0)
+    strange = lost[cover.regions(sets[lost], closed=False) < 0]
+    return strange.tolist(), near_homes(cover, sets[strange], known)
+
+
+def _strangers(packing: Packing, known: Any, read: Any) -> Work:
+    """Return the function that says what is released of tuples that no class covers."""
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        cover, lookups, _, _ = known.value
+        memo: Known = {}
+        homes: set[Home] = set()
+        records = 0
+        for codes, counts in read(packing, batches):
+            sets = _sets(codes, lookups)
+            strange, found = strange_homes(cover, sets, cover.regions(sets), memo)
+            homes.update(home for home in found if home is not None)
+            records += int(counts[strange].sum())
+        blob = pickle.dumps((homes, records))
+        yield pa.RecordBatch.from_arrays([pa.array([blob], pa.binary())], names=["found"])
+
+    return work
+
+
 def _tried(packing: Packing, goal: Packing, known: Any, read: Any, places: list[int]) -> Work:
     """Return the function that finds the classes of the tuples of a task."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        cover, lookups, wanted = known.value
+        cover, lookups, near, wanted = known.value
+        memo: Known = {}
         for codes, counts in read(packing, batches):
             sets = _sets(codes, lookups)
             # Tuples are brought by the class they were in at first.
-            region = cover.regions(sets, closed=wanted is None)
+            region = near.regions(cover, sets, memo, closed=wanted is None)
             rows = [(region + 1)[:, None], sets, codes[:, places]]
             if wanted is None:
                 rows.pop(1)
@@ -264,13 +365,14 @@ def _classed(packing: Packing, known: Any, where: str) -> Work:
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        cover, lookups = known.value
+        cover, lookups, near, _ = known.value
+        memo: Known = {}
         for batch in batches:
             keys = [batch.column(name) for name in packing.names]
             if any(key.null_count for key in keys):
                 raise changed(where)
             codes = packing.unpack([key.to_numpy() for key in keys])
-            region = cover.regions(_sets(codes, lookups)).astype(np.int32)
+            region = near.regions(cover, _sets(codes, lookups), memo).astype(np.int32)
             names = [*batch.schema.names, "class"]
             yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(region)], names=names)
 
