@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from shoal.core.model_runtime import Column, Encoder
+from collections.abc import Sequence
+from typing import Any
 
+from shoal.core.model_runtime import Column, Encoder, lowest
+
+_SOME = 4096  # cells that are looked at together
 _SWEPT = 300_000_000  # bytes that the sets of all stretches of a line may take
 
 
@@ -16,6 +20,35 @@ def sweep(encoder: Encoder) -> None:
     for block in encoder.blocks:
         for column in block:
             _sweep(column)
+
+
+def runs_of(entry: Any, plan: Any, texts: Sequence[str | None]) -> list[list[tuple[int, int]]]:
+    """Return, for each cell of a column, the runs of texts that it covers: first and last place.
+
+    Args:
+        entry: the column as a model document has it.
+        plan: what an encoder knows of it.
+        texts: each once, in an order in which a cell covers few runs.
+    """
+    runs: list[list[tuple[int, int]]] = [[] for _ in entry["cells"]]
+    for begin in range(0, len(runs), _SOME):
+        cells = entry["cells"][begin : begin + _SOME]
+        column = Column({**entry, "cells": cells}, plan, [1 << i for i in range(len(cells))])
+        _sweep(column)
+        inside = 0
+        first: dict[int, int] = {}
+        for place in range(len(texts) + 1):
+            found = column.cover(texts[place]) if place < len(texts) else 0
+            turned = inside ^ found
+            inside = found
+            while turned:
+                cell = lowest(turned)
+                turned &= turned - 1
+                if found >> cell & 1:
+                    first[cell] = place
+                else:
+                    runs[begin + cell].append((first.pop(cell), place - 1))
+    return runs
 
 
 def _sweep(column: Column) -> None:

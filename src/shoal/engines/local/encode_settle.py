@@ -41,6 +41,11 @@ class Cover:
         """Return how many 64-bit words a set of classes takes."""
         return max(-(-len(self.encoder.regions) // 64), 1)
 
+    @property
+    def sizes(self) -> list[int]:
+        """Return how many codes each column has."""
+        return [max(len(column.values), 1) for column in self.coded]
+
     def regions(self, codes: NDArray[np.int32], *, closed: bool = True) -> NDArray[np.int64]:
         """Return the first class that covers each tuple, -1 if none; `closed` ones are left out."""
         allowed = np.full(self.words, ~np.uint64(0))

@@ -28,11 +28,13 @@ from shoal.core.model_runtime import Encoder
 from shoal.core.model_sweep import sweep
 from shoal.engines.local.encode_keys import Column
 from shoal.engines.local.encode_settle import Cover, Known, home_of, near_homes
+from shoal.engines.spark.boxes import BoxCover
 from shoal.engines.spark.coding import Packing, changed
 from shoal.engines.spark.far import FarTable, coded_rows
 from shoal.engines.spark.piles import ROWS, Work, joined
 from shoal.engines.spark.source import SparkSource, guarded
 
+SETS = 64_000_000  # bytes that the sets of classes of all values may take
 Texts = tuple[str | None, ...]
 
 
@@ -70,25 +72,35 @@ class FarTrial:
     def __call__(self, draft: RecodingModel) -> tuple[Mapping[Home, int], int]:
         """Return the records of each class, and how many are in none."""
         judge = Judge.of(draft.schema, draft.schema.privacy)
-        encoder = Encoder(draft.to_document(), "suppress")
-        sweep(encoder)
         coded = self.table.coded
-        columns = [Column(j, encoder) for j in range(len(coded.domains))]
-        lookups = [
-            column.codes(pl.Series(domain.labels, dtype=pl.String))
-            for column, domain in zip(columns, coded.domains, strict=True)
-        ]
+        cover, lookups = self._cover(draft)
         names = [domain.name for domain in coded.sensitive_domains]
         asked = [names.index(name) for name in judge.columns]
         tuples = FarTuples(
             coded.source, coded.packing, self.table.piles, coded_rows, lookups,
-            [len(columns) + i for i in asked],
+            [len(lookups) + i for i in asked],
             [coded.sensitive_domains[i].labels for i in asked],
         )  # fmt: skip
-        board = FarBoard(tuples, Cover(encoder, columns), most=self.most)
+        board = FarBoard(tuples, cover, most=self.most)
         close_failing(board, judge)
         sizes = {home: sum(spread.values()) for home, spread in board.classes.items()}
         return sizes, self.table.risk.records - sum(sizes.values())
+
+    def _cover(self, draft: RecodingModel) -> tuple[Cover | BoxCover, list[NDArray[np.int32]]]:
+        """Return what finds the class of a tuple, and what it reads instead of each code."""
+        domains = self.table.coded.domains
+        values = sum(len(domain) for domain in domains)
+        if values * len(draft.regions) > 8 * SETS:
+            boxes = BoxCover.of(draft.to_document(), [domain.labels for domain in domains])
+            return boxes, [np.arange(size, dtype=np.int32) for size in boxes.sizes]
+        encoder = Encoder(draft.to_document(), "suppress")
+        sweep(encoder)
+        columns = [Column(j, encoder) for j in range(len(domains))]
+        lookups = [
+            column.codes(pl.Series(domain.labels, dtype=pl.String))
+            for column, domain in zip(columns, domains, strict=True)
+        ]
+        return Cover(encoder, columns), lookups
 
 
 class FarBoard:
@@ -105,10 +117,10 @@ class FarBoard:
             classes, behind those of the model.
     """
 
-    def __init__(self, tuples: FarTuples, cover: Cover, *, most: int) -> None:
+    def __init__(self, tuples: FarTuples, cover: Cover | BoxCover, *, most: int) -> None:
         self.tuples, self.cover, self.most = tuples, cover, most
         self.encoder = cover.encoder
-        width = len(cover.coded)
+        width = len(cover.sizes)
         self.width = width
         self.extra: list[Home] = []
         self.near = Near(tuples.source.where)
@@ -119,9 +131,7 @@ class FarBoard:
         sizes = [max(len(texts), 1) for texts in tuples.secrets]
         # Who is counted: the class and its sensitive values. Who is brought: the sets as well.
         self.counting = Packing((regions + 1, *sizes))
-        self.bringing = Packing(
-            (regions + 1, *(max(len(column.values), 1) for column in cover.coded), *sizes)
-        )
+        self.bringing = Packing((regions + 1, *cover.sizes, *sizes))
         self.held_sets = np.zeros((0, width), dtype=np.int32)
         self.held_texts: list[Texts] = []
         self.held_records = np.zeros(0, dtype=np.int64)
@@ -289,10 +299,10 @@ class Near:
     closed: set[int] = field(default_factory=set)
 
     def regions(
-        self, cover: Cover, sets: NDArray[np.int32], known: Known, *, closed: bool = True
+        self, cover: Any, sets: NDArray[np.int32], known: Known, *, closed: bool = True
     ) -> NDArray[np.int64]:
         """Return the class of each tuple, -1 if none; `closed` ones are left out."""
-        region = cover.regions(sets, closed=closed)
+        region: NDArray[np.int64] = cover.regions(sets, closed=closed)
         if not self.places:
             return region
         for at, home in zip(*strange_homes(cover, sets, region, known), strict=True):

@@ -1,0 +1,72 @@
+"""Very many classes of a model as boxes: what finds the class of a tuple without a set a value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.model_runtime import Column, Encoder
+from shoal.core.model_sweep import runs_of
+from shoal.kernels.boxes import BoxTree, box_tree, first_box
+
+
+class BareEncoder(Encoder):
+    """Knows the cells and classes of a model, and nothing of which class covers what."""
+
+    def _block(self, entries: Any, regions: Any) -> list[Column]:
+        return []
+
+
+@dataclass
+class BoxCover:
+    """Finds the class of coded tuples; knows which classes are closed. See `Cover`.
+
+    Attributes:
+        encoder: of the model.
+        sizes: how many codes each column has.
+    """
+
+    encoder: Encoder
+    sizes: list[int]
+    tree: BoxTree
+    closed: set[int] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, document: Any, texts: Sequence[Sequence[str | None]]) -> BoxCover:
+        """Look at a model; texts: for each column, its values in the order of their codes."""
+        encoder = BareEncoder(document, "suppress")
+        regions = np.array(encoder.regions, dtype=np.int64).reshape(-1, len(texts))
+        low: list[NDArray[np.int32]] = []
+        high: list[NDArray[np.int32]] = []
+        runs: list[NDArray[np.int64]] = []
+        ends: list[tuple[int, int]] = []
+        for j, known in enumerate(texts):
+            found = runs_of(document["columns"][j], encoder.plans[j], known)
+            at = np.full(len(found), -1, dtype=np.int64)
+            for cell, mine in enumerate(found):
+                if len(mine) > 1:
+                    at[cell] = len(ends)
+                    ends += [*mine, (-1, -1)]
+            first = np.array([mine[0][0] if mine else 1 for mine in found], dtype=np.int32)
+            last = np.array([mine[-1][1] if mine else 0 for mine in found], dtype=np.int32)
+            own = regions[:, j]
+            low.append(first[own])
+            high.append(last[own])
+            runs.append(at[own])
+        table = np.array(ends, dtype=np.int32).reshape(-1, 2)
+        tree = box_tree(
+            np.stack(low, axis=1), np.stack(high, axis=1), np.stack(runs, axis=1),
+            (np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1])),
+        )  # fmt: skip
+        return cls(encoder, [max(len(known), 1) for known in texts], tree)
+
+    def regions(self, codes: NDArray[np.int32], *, closed: bool = True) -> NDArray[np.int64]:
+        """Return the first class that covers each tuple, -1 if none; `closed` ones are left out."""
+        allowed = np.ones(len(self.encoder.regions), dtype=np.bool_)
+        if closed:
+            allowed[list(self.closed)] = False
+        return first_box(codes, self.tree, allowed)
