@@ -54,6 +54,8 @@ def test_boxes_find_the_classes_that_sets_find():
         for cells in encoder.cells:
             ends = {cell.get(k) for cell in cells for k in ("low", "high", "value", "label")}
             ends |= {v for cell in cells for v in cell.get("values", ())}
+            ends |= {cell["mask"].replace("*", one) for cell in cells if "mask" in cell
+                     for one in "13"}  # fmt: skip
             texts.append([None, *sorted(t for t in ends if t is not None), "strange", "41", "7.5"])
         for j, plan in enumerate(encoder.plans):
             texts[j] += [label for label in plan["labels"] if label not in texts[j]]
