@@ -59,7 +59,7 @@ def bestcut(data, counts, k, *, domains, holds=None, with_pairs=True):
                     apart = losses.column(j, codes)
                 else:
                     apart = 2 * losses.column(j, codes[i - 1 : i + 1])
-                weight = left * (whole - left) // whole * apart
+                weight = left * (whole - left) * apart
                 better = weight > (0 if best is None else best[0])
                 if better and allowed(order[:i]) and allowed(order[i:]):
                     best = weight, order[:i], order[i:]

@@ -215,6 +215,9 @@ def weigh(cells, losses, j, begin, rows, whole, k, rules, rare, work, boxes, val
     order = work[0]
     is_tree = losses[FACTS * j + BRANCHES]
     is_large = whole >= CLASSES * k
+    shift = 0  # so that products of records and losses stay below 2 ** 62
+    while whole >> shift >= 1 << 20:
+        shift += 1
     last_kept = np.int64(0)
     kept = np.int64(0)
     lowest = np.int64(rows)
@@ -252,7 +255,7 @@ def weigh(cells, losses, j, begin, rows, whole, k, rules, rare, work, boxes, val
             else:
                 pairs = np.int64(0)
                 if code != before and is_large:
-                    pairs = weight * (whole - weight) // whole * (1 + is_tree)
+                    pairs = (weight >> shift) * ((whole - weight) >> shift) * (1 + is_tree)
                     pairs *= cost(
                         losses, j, before if is_tree else boxes[1, 0, j],
                         code if is_tree else boxes[1, 1, j],

@@ -37,15 +37,16 @@ from shoal.methods.recoding import Recoding
 PART = 4_000
 """Pieces that one local search looks at together; fixed, so that threads change nothing."""
 
-EFFORTS = {"fast": (2.0, 0.0), "normal": (24.0, 0.3), "best": (80.0, 0.4)}
+EFFORTS = {"fast": (3.0, 0.0), "normal": (24.0, 0.3), "best": (80.0, 0.4)}
 """Rounds, and how much a step may lose at the beginning (on average, in whole columns)."""
 
 TURNS = {"fast": 200_000, "normal": 600_000, "best": 2_000_000}
 """Turns of pieces after which an effort ends, so that large tables take seconds too: fewer rounds
 then, and where there are more pieces than turns, one round on a part of the clusters."""
 
-LONG = 8
-"""Above this k a fast search makes fewer turns, or none in a part of the clusters."""
+LONG = 16
+"""Up to this k a fast search dissolves and founds clusters in two rounds, above it in one: both
+take longer in large clusters."""
 
 COOLS = 10
 """With so many rounds every second one only moves, swaps and pulls: that takes a sixth less time
@@ -92,6 +93,7 @@ class _Plan:
     """How long to search, and with what chances; share: of the blocks, in each round.
 
     stop, seconds: when to stop by the clock, and how long that is after the beginning.
+    thorough: where a search is brief, the rounds that dissolve and found clusters too.
     """
 
     rounds: int
@@ -102,6 +104,12 @@ class _Plan:
     stop: float | None
     seconds: float
     threads: int | None
+    thorough: int | None = None
+
+    def is_thorough(self, done: int) -> bool:
+        if self.thorough is not None:
+            return done < self.thorough
+        return self.rounds < COOLS or done % 2 == 0
 
     def goes_on(self, done: int) -> bool:
         if self.stop is None:
@@ -171,8 +179,7 @@ def _plan(
 ) -> _Plan:
     """Return how long an effort searches: a turn costs more in large clusters."""
     most, loose = EFFORTS[effort]
-    if loose == 0.0:
-        most /= max(1.0, k / LONG)
+    brief = (2 if k <= LONG else 1) if loose == 0.0 and stop is None else None
     wanted = min(most, TURNS[effort] / max(pieces * max(1.0, k / 10), 1.0))
     rounds = max(1, int(wanted) if loose else ceil(wanted))
     if stop is not None:
@@ -181,7 +188,9 @@ def _plan(
         return _Plan(rounds, loose, 1.0, seed=seed, stop=stop, seconds=left, threads=threads)
     loose = 0.0 if rounds < COOLS else loose
     share = min(1.0, wanted / rounds)
-    return _Plan(rounds, loose, share, seed=seed, stop=None, seconds=0.0, threads=threads)
+    return _Plan(
+        rounds, loose, share, seed=seed, stop=None, seconds=0.0, threads=threads, thorough=brief
+    )
 
 
 class _Task(NamedTuple):
@@ -274,6 +283,7 @@ class _Round:
     task: _Task
     cool: int
     is_thorough: bool
+    is_brief: bool
     chance: tuple[int, int]
 
     def improve(self, block: tuple[int, NDArray[np.int64]]) -> tuple[NDArray[np.int64], int]:
@@ -296,6 +306,7 @@ class _Round:
             slack=slack,
             window=WINDOW,
             is_thorough=self.is_thorough,
+            is_brief=self.is_brief,
         )
         shifted: NDArray[np.int64] = label + number * 2 * (len(self.label) + 8)
         return shifted, fallen
@@ -318,8 +329,10 @@ def _improve(
         if plan.share < 1:
             blocks = _some(blocks, plan.share, np.random.default_rng((plan.seed, done, 1)))
         cool = int(plan.loose * whole * plan.warmth(done))
-        is_thorough = plan.rounds < COOLS or done % 2 == 0
-        this = _Round(pieces, label, task, cool, is_thorough, (plan.seed, done))
+        this = _Round(
+            pieces, label, task, cool, plan.is_thorough(done), plan.thorough is not None,
+            (plan.seed, done),
+        )  # fmt: skip
         fresh = label - len(label)  # below those of any block
         found = _each(this.improve, blocks, plan.threads)
         for (_, at), (labels, less) in zip(blocks, found, strict=True):
