@@ -145,6 +145,14 @@ def hospital(records: int) -> FrequencyTable:
         return frequencies(source, lazy, schema, sensitive=[]).table
 
 
+def bootstrapped(table: FrequencyTable, records: int) -> FrequencyTable:
+    """Return records drawn from a table, with replacement."""
+    shares = table.counts / table.records
+    counts = np.random.default_rng(0).multinomial(records, shares).astype(np.int64)
+    seen = counts > 0
+    return from_codes(table.domains, table.codes[seen], counts[seen])
+
+
 def with_outliers(table: FrequencyTable, share: float = 0.01) -> FrequencyTable:
     """Return the table with random cells in a share of new records: far from all others."""
     chance = np.random.default_rng(0)
@@ -256,6 +264,8 @@ def others() -> Iterator[dict[str, Any]]:
     quick = {name: FAST[name] for name in ("bestcut", "kmember", "refine fast", "refine normal")}
     yield from on("diabetes", diabetes(), quick, (10,))
     yield from on("hospital 300,000", hospital(300_000), quick, (10,))
+    drawn = bootstrapped(hospital(300_000), LARGE)
+    yield from on("hospital 300,000, drawn to 3,000,000", drawn, LINEAR, (10,))
     yield from on("hospital 3,000,000", hospital(LARGE), LINEAR, (10,))
 
 

@@ -58,10 +58,11 @@ WHOLE, LEFT, RIGHT = np.int64(4), np.int64(5), np.int64(6)  # histograms: rows o
 
 
 class Cuts(NamedTuple):
-    """Rows in an order in which each class is a run, and the class of each."""
+    """Rows in an order in which each class is a run, the class of each, and their codes."""
 
     row: NDArray[np.int64]
     label: NDArray[np.int64]
+    codes: NDArray[np.int32]
 
 
 def cut(
@@ -94,9 +95,11 @@ def cut(
         raise KernelInputError(problem="losses must be int32, and there must be rows")
     if counts.max() > np.iinfo(np.int32).max:
         raise KernelInputError(problem="bestcut takes up to 2,147,483,647 equal records")
-    places = sensitive + promise.start[:-1].astype(np.int32)  # in a histogram
-    facts = np.stack((counts, np.arange(rows)), axis=1).astype(np.int32)
-    cells = np.concatenate((codes, facts, places), axis=1)
+    cells = np.empty((rows, columns + SPREAD + sensitive.shape[1]), dtype=np.int32)
+    cells[:, :columns] = codes
+    cells[:, columns + RECORDS] = counts
+    cells[:, columns + ROW] = np.arange(rows, dtype=np.int32)
+    cells[:, columns + SPREAD :] = sensitive + promise.start[:-1]  # places in a histogram
     label = np.empty(rows, dtype=np.int64)
     sample = rows if promise.kind.size else sample or max(SAMPLE, 10 * int(promise.k))
     room, values = rows + 2 * GROUPS + 258, promise.reference.size if promise.kind.size else 0
@@ -108,7 +111,7 @@ def cut(
         np.empty((2 * GROUPS + 3, 2, columns), dtype=np.int32),
         values,
     )  # fmt: skip
-    return Cuts(cells[:, columns + ROW].astype(np.int64), label)
+    return Cuts(cells[:, columns + ROW].astype(np.int64), label, cells[:, :columns])
 
 
 @lean

@@ -39,4 +39,6 @@ def bestcut(
         promise=promise_of(models, table),
     )
     clusters = Clusters(cuts.row, cuts.label, table.counts[cuts.row])
-    return settle(table, models, clusters, space=space, suppression_limit=suppression_limit)
+    return settle(
+        table, models, clusters, space=space, codes=cuts.codes, suppression_limit=suppression_limit
+    )

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.core.privacy import PrivacyModel
 from shoal.kernels.clustering_space import Space
 from shoal.methods.clustering.clusters import Clusters, boxes_of
@@ -20,18 +23,19 @@ def settle(
     clusters: Clusters,
     *,
     space: Space,
+    codes: NDArray[np.int32] | None = None,
     suppression_limit: float = 0.0,
     facts: dict[str, Any] | None = None,
 ) -> Recoding:
     """Return the recoding of clusters that each keep the promise if the whole table does.
 
     Labels must be 0 … c-1, none of them empty. Only where the whole table breaks the promise
-    is there anything to mend.
+    is there anything to mend. codes: of the pieces, where they are at hand.
     """
     if failing_classes(one_class(table), models).any():
         return recode(
             table, models, clusters, space=space, suppression_limit=suppression_limit, facts=facts
         )
     row, label, records = clusters
-    low, high = boxes_of(table.codes[row], label)
+    low, high = boxes_of(table.codes[row] if codes is None else codes, label)
     return recoding_of(table, low, high, (row, label, records), facts=facts)
