@@ -19,7 +19,6 @@ from shoal.kernels import csv_shape
 
 CHUNK = 16 * 2**20
 SEPARATORS = (",", ";", "\t", "|")
-_LINES = [csv_shape.RECORDS, csv_shape.BLANKS]
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)  # what a broken gzip file raises
 
 _FAULTS = {
@@ -41,7 +40,6 @@ class CsvShape:
     separator: str
     records: int
     has_blank_end: bool
-    has_long_records: bool = False  # over several lines
 
 
 def open_bytes(path: Path) -> IO[bytes]:
@@ -85,7 +83,6 @@ def _check(file: IO[bytes], *, where: str, separator: str | None) -> CsvShape:
         separator=used,
         records=int(state[csv_shape.RECORDS]) - 1,
         has_blank_end=bool(state[csv_shape.BLANKS]),
-        has_long_records=bool(state[csv_shape.LINE] - 1 > sum(state[_LINES])),
     )
 
 

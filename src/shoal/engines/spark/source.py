@@ -14,7 +14,7 @@ import polars as pl
 
 from shoal.core.documents import reason
 from shoal.core.errors import InputError, ShoalError
-from shoal.engines.local.csv_check import CHUNK, CsvShape, check_bytes, check_csv, open_bytes
+from shoal.engines.local.csv_check import CHUNK, check_bytes, check_csv, open_bytes
 from shoal.engines.local.source import format_of, to_lazy
 from shoal.engines.spark.session import require, session
 
@@ -295,7 +295,7 @@ def _open_csv(
     if local is not None and local.is_file():
         shape = check_csv(local, separator=separator)
         records = shape.records
-        is_small = local.stat().st_size <= SMALL and not _has_mixed_ends(local, shape)
+        is_small = local.stat().st_size <= SMALL and not _has_mixed_ends(local)
     else:
         head = _head(spark, address, local)
         shape = check_bytes(head, where=where, separator=separator)
@@ -308,27 +308,42 @@ def _open_csv(
     )  # fmt: skip
 
 
-def _has_mixed_ends(local: Path, shape: CsvShape) -> bool:
-    """Say whether some lines end as on Windows and others do not.
+def _has_mixed_ends(local: Path) -> bool:
+    """Say whether some records end as lines do on Windows and others do not.
 
-    Where records may go over lines, Spark takes the first line's end for that of all.
+    Where fields may hold line breaks, Spark takes the first line's end for that of all.
 
     Raises:
-        InputError: some do, and records go over lines.
+        InputError: some do, and fields hold line breaks.
     """
-    feeds = returns = pairs = 0
-    last = b""
-    with open_bytes(local) as file:
-        while chunk := file.read(CHUNK):
-            feeds, returns = feeds + chunk.count(b"\n"), returns + chunk.count(b"\r")
-            pairs += (last + chunk).count(b"\r\n")
-            last = chunk[-1:] if chunk.endswith(b"\r") else b""
+    feeds, _, pairs, _ = _line_ends(local)
     if pairs in (0, feeds):
         return False
-    if shape.has_long_records or returns != pairs:
+    feeds, returns, pairs, inside = _line_ends(local, outside=True)
+    if pairs in (0, feeds):
+        return False
+    if inside or returns != pairs:
         problem = "its lines end in two ways, and fields hold line breaks; save it with one way"
         raise InputError(where=str(local), problem=problem)
     return True
+
+
+def _line_ends(local: Path, *, outside: bool = False) -> tuple[int, int, int, int]:
+    """Count line feeds, returns and pairs of both, everywhere or outside quotes; and the rest."""
+    feeds = returns = pairs = rest = 0
+    is_quoted, last = False, b""
+    with open_bytes(local) as file:
+        while chunk := file.read(CHUNK):
+            plain = chunk
+            if outside:
+                whole = b'"' + chunk if is_quoted else chunk
+                is_quoted = whole.count(b'"') % 2 == 1
+                plain = re.sub(rb'"[^"]*"', b'"', whole + b'"' if is_quoted else whole)
+            feeds, returns = feeds + plain.count(b"\n"), returns + plain.count(b"\r")
+            rest += sum(chunk.count(mark) - plain.count(mark) for mark in (b"\n", b"\r"))
+            pairs += (last + plain).count(b"\r\n")
+            last = plain[-1:] if plain.endswith(b"\r") else b""
+    return feeds, returns, pairs, rest
 
 
 def _head(spark: SparkSession, address: str, local: Path | None) -> bytes:
