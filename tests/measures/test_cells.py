@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from shoal.core.errors import InputError
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Kind
-from shoal.measures.cells import CellCost, cost_of_label, cost_of_run, leaves
-from shoal.methods.domain import line_domain, tree_domain
+from shoal.measures.cells import CellCost, cost_of_label, cost_of_run, costs_on_line, leaves
+from shoal.methods.domain import Domain, line_domain, tree_domain
 
 TREE = Hierarchy.from_tree(
     "edu", {"*": {"school": ["primary", "high"], "higher": {"uni": ["bsc", "msc"], "phd": None}}}
@@ -49,6 +50,15 @@ def test_a_label_says_the_same_as_the_codes_behind_it(domain: object) -> None:
         for high in range(low, len(domain)):  # type: ignore[arg-type]
             label = domain.label(low, high)  # type: ignore[attr-defined]
             assert cost_of_label(domain, label) == cost_of_run(domain, low, high)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("domain", [AGE, PAY])
+def test_many_runs_cost_what_each_costs(domain: Domain) -> None:
+    runs = [(low, high) for low in range(len(domain)) for high in range(low, len(domain))]
+    low, high = np.array(runs, dtype=np.int32).T
+    assert costs_on_line(domain, low, high).tolist() == [
+        list(cost_of_run(domain, *run)) for run in runs
+    ]
 
 
 def test_a_label_that_nothing_explains_is_refused_without_being_shown() -> None:

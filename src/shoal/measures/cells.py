@@ -5,6 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.core.errors import InputError
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Kind
@@ -37,6 +40,24 @@ def cost_of_run(domain: Domain, low: int, high: int) -> CellCost:
         return cost_of_missing(domain) if high == 0 else EVERYTHING
     width = domain.cost(low, high)
     return CellCost(width, width, _line_cover(domain, low, high))
+
+
+def costs_on_line(
+    domain: Domain, low: NDArray[np.integer], high: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """Return what `cost_of_run` says of many runs of a column without a tree, one a row."""
+    first, last = domain.position[low], domain.position[high]
+    width = np.where(low == high, 0.0, (last - first) / (domain.span or 1.0))
+    numbers = _ladder_numbers(domain)
+    if numbers is None:
+        inside = high.astype(np.int64) - low + 1
+    else:
+        inside = np.searchsorted(numbers, last, side="right") - np.searchsorted(numbers, first)
+    costs = np.stack((width, width, inside / _line_leaves(domain)), axis=1)
+    if domain.has_missing:
+        costs[(low == 0) & (high == 0)] = cost_of_missing(domain)
+        costs[(low == 0) & (high > 0)] = EVERYTHING
+    return costs
 
 
 def cost_of_missing(domain: Domain) -> CellCost:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.measures.cells import cost_of_node, cost_of_run, leaves
+from shoal.measures.cells import cost_of_node, cost_of_run, costs_on_line, leaves
 from shoal.methods.domain import Domain
 from shoal.methods.recoding import Recoding
 
@@ -140,6 +140,8 @@ def _cell_costs(recoding: Recoding, column: int) -> NDArray[np.float64]:
     if recoding.node is not None and domain.ladder is not None:
         nodes, where = np.unique(recoding.node[:, column], return_inverse=True)
         costs = [cost_of_node(domain.ladder, int(node)) for node in nodes]
+    elif domain.tree is None:
+        return costs_on_line(domain, recoding.low[:, column], recoding.high[:, column])
     else:
         runs = recoding.low[:, column].astype(np.int64) << 32 | recoding.high[:, column]
         distinct, where = np.unique(runs, return_inverse=True)
@@ -167,7 +169,8 @@ def diversity_of(
             np.maximum.at(high, label, domain.position[values])
             total += (high - low) / (domain.span or 1.0)
         else:
-            seen = np.unique(label * len(domain) + values)
+            seen = np.sort(label * len(domain) + values)  # np.unique takes ten times as long
+            seen = seen[np.diff(seen, prepend=-1) > 0]
             total += np.bincount(seen // len(domain), minlength=recoding.classes) / len(domain)
     return total
 
