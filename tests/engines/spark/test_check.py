@@ -9,6 +9,7 @@ from tests.engines.spark.tables import PROMISE, frame, near, schema
 
 import shoal
 from shoal import api
+from shoal.core.errors import InputError
 from shoal.engines.spark.source import open_table
 from shoal.engines.spark.verify import verify_table
 
@@ -29,6 +30,17 @@ def test_verify(spark, few):
     assert not here.holds
     there = verify_table(open_table(api.SparkTable(frame())), asked, MODELS, few=few)
     assert there == here
+
+
+@pytest.mark.parametrize("k", [1, 3, 40])
+def test_verify_by_sizes_alone(spark, k):
+    models = [shoal.KAnonymity(k), shoal.KAnonymity(2)]
+    here = api.verify(frame(), schema(QUASI), privacy=models)
+    there = verify_table(open_table(api.SparkTable(frame())), schema(QUASI), models, few=0)
+    assert there == here
+    empty = open_table(api.SparkTable(frame().head(0)))
+    with pytest.raises(InputError, match="no record"):
+        verify_table(empty, schema(QUASI), models, few=-1)
 
 
 def test_verify_compares_with_supersets(spark):

@@ -30,7 +30,9 @@ from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.source import SparkSource
 
 WEIGHT = "\x00weight"
-FEW = 1_000_000  # cells that the driver judges by itself
+_TOLD = {"model": pl.Int32, "worst": pl.Float64, "classes": pl.Int64, "records": pl.Int64,
+         "smallest": pl.Int64, "wrong": pl.Int64}  # fmt: skip
+FEW = 250_000  # cells that the driver judges by itself: some 150 MB there
 
 
 def local_source(source: SparkSource, columns: Sequence[str], found: pl.DataFrame) -> Source:
@@ -94,6 +96,8 @@ class _Far:
 
     def judge(self) -> Verification:
         """Return the same verdict as the local engine's."""
+        if all(model.column is None for model in self.models):
+            return self._judge_sizes()
         places, references = self._columns()
         frame = self.cells
         named = dict.fromkeys(m.column for m in self.models if m.column is not None)
@@ -115,6 +119,14 @@ class _Far:
         schema = "model int, worst double, classes long, records long, smallest long, wrong long"
         found = self.source.polars(classes.select("cells").mapInArrow(work, schema))
         return self._sum_up(found)
+
+    def _judge_sizes(self) -> Verification:
+        """Judge classes of which nothing but their size is asked: each cell is a class."""
+        found = self.source.polars(self.cells.groupBy(ROWS).agg(F.count(F.lit(1)).alias("many")))
+        tally = _Tally(self.models)
+        for size, many in found.select(ROWS, "many").iter_rows():
+            tally.add([{"n": size}], (), (), many=many)
+        return self._sum_up(pl.DataFrame(tally.rows() if tally.classes else [], _TOLD))
 
     def _columns(self) -> tuple[list[dict[str | None, int]], list[Any]]:
         """Return the place of every sensitive text, and how often each place occurs."""
@@ -189,11 +201,13 @@ class _Tally:
         self.classes = self.records = 0
         self.smallest = 2**62
 
-    def add(self, each: list[Any], names: Sequence[str], references: Sequence[Any]) -> None:
-        """Judge a class."""
+    def add(
+        self, each: list[Any], names: Sequence[str], references: Sequence[Any], *, many: int = 1
+    ) -> None:
+        """Judge a class, or many that are alike."""
         size = sum(cell["n"] for cell in each)
-        self.classes += 1
-        self.records += size
+        self.classes += many
+        self.records += size * many
         self.smallest = min(self.smallest, size)
         histograms = []
         for s in range(len(names)):
@@ -212,9 +226,9 @@ class _Tally:
             worst = self.worst[number]
             self.worst[number] = value if worst is None else of_two(worst, value)
             if not model.holds(summary):
-                self.wrong[number] += size
+                self.wrong[number] += size * many
                 failed = True
-        self.wrong[-1] += size if failed else 0
+        self.wrong[-1] += size * many if failed else 0
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row a model, and a last one for all of them."""
