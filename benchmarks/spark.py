@@ -1,27 +1,21 @@
-"""Spark: seed 003's figures, and ten million hospital records beside the local engine.
+"""Spark: seed 003's figures.
 
 `python -m benchmarks.run spark` writes the section and the plots in docs/images/.
-SHOAL_SPARK_RECORDS chooses another size than ten million; 0 leaves that part out.
 """
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import subprocess
-import sys
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from benchmarks.measure import DATA, ROOT, USUAL
+from benchmarks.watch import Watch
 from shoal import api, samples
 from shoal.core.flags import schema_from_flags
 from shoal.core.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
@@ -38,9 +32,7 @@ EXPONENTS = (1.0, 1.5, 2.0, 2.5, 3.0)
 LONG = 1  # seconds; what takes longer runs once
 PATIENCE = 20  # seconds after which a search over 15 columns stops
 PARTS = (1, 4, 16, 64)
-LEARNED = 200_000  # records that the model for encoding is learned from
 MASTER = "local[2]"
-EXECUTORS = "local-cluster[1,2,2560]"
 PROMISES: dict[str, list[PrivacyModel]] = {
     "k": [KAnonymity(5)],
     "l": [KAnonymity(5), LDiversity(2, column="salary-class")],
@@ -52,11 +44,7 @@ and searches on the driver, *CP* learns on k-means parts and *CP-R* on random pa
 executors. *seconds* are wall seconds, *cpu* the CPU seconds of all processes (which the plots show:
 the machine was not idle); both of reading and learning, warm, one run, or the median of three where
 a run takes less than 1 s. Searches over the 15 columns of Figure 2 stop
-after 20 s with the best node so far. *MB* are the peak of the resident private memory of all
-processes, *MB of the driver* that of the driver's Python and Java (which is also the master and the
-worker of this small cluster), looked at three times a second. The figures, Spark's ten million and
-the local engine's ran one after another or beside other work, not under the same load: compare
-their *cpu*, not their *seconds*.
+after 20 s with the best node so far.
 
 The claims of Figures 2 and 5 hold here: heavy tails are learned faster; random parts lose more, and
 k-means parts even less than the whole, since every part has levels of its own. Those of Figures 1
@@ -88,7 +76,7 @@ def rows() -> list[dict[str, Any]]:
         found += over_exponents(place)
         found += over_parts()
     spark.stop()
-    return found + ten_million()
+    return found
 
 
 def adult(records: int) -> pl.DataFrame:
@@ -184,127 +172,6 @@ def over_parts() -> list[dict[str, Any]]:
     plot("spark-parts-time", "CPU seconds of learning over partitions", times, log=True)
     plot("spark-parts-utility", "Information lost (NCP) over partitions", losses, log=True)
     return found
-
-
-def ten_million() -> list[dict[str, Any]]:
-    """Release ten million hospital records: Spark with executors of their own, and locally."""
-    records = int(os.environ.get("SHOAL_SPARK_RECORDS", "10000000"))
-    if not records:
-        return []
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        table = Path(os.environ.get("SHOAL_SPARK_TABLE", Path(folder) / "hospital.parquet"))
-        if not table.exists():
-            samples.hospital(table, records, seed=1)
-        for engine in ("spark", "local"):
-            out = Path(folder) / f"out-{engine}.parquet"
-            more = ["--engine", "spark", "--master", EXECUTORS] if engine == "spark" else []
-            told, watch = measured(
-                ["anonymize", str(table), "--schema", str(table.with_suffix(".schema.yaml")),
-                 "-k", "10", "--method", "mondrian", "--json", "--quiet", "--no-attacks",
-                 "--out", str(out), *more]
-            )  # fmt: skip
-            for stage, spent in told["seconds"].items():
-                if spent >= 0.05:
-                    found.append({"what": f"{records:,} hospital records, {engine}: {stage}",
-                                  "seconds": spent})  # fmt: skip
-            found.append({"what": f"{records:,} hospital records, {engine}: whole command",
-                          "seconds": told["wall"], "NCP": told["utility"]["ncp"],
-                          "cpu": sum(watch.cpu.values()), "MB": watch.peak,
-                          "MB of the driver": watch.driver})  # fmt: skip
-        found += encoded(table, Path(folder), records)
-    return found
-
-
-def encoded(table: Path, folder: Path, records: int) -> list[dict[str, Any]]:
-    """Encode the same records, safely, by a model that was learned from other ones."""
-    learned = folder / "learned.parquet"
-    samples.hospital(learned, LEARNED, seed=2)
-    schema = Schema.load(learned.with_suffix(".schema.yaml"))
-    model = folder / "model.json"
-    api.write_model(api.learn(learned, schema, privacy=[KAnonymity(10)]), model)
-    found = []
-    for engine in ("spark", "local"):
-        out = folder / f"encoded-{engine}.parquet"
-        more = ["--engine", "spark", "--master", EXECUTORS] if engine == "spark" else []
-        told, watch = measured(
-            ["encode", str(model), str(table), "--safe", "--json", "--out", str(out), *more]
-        )
-        assert told["verification"]["holds"]
-        found.append({"what": f"{records:,} hospital records, {engine}: encode --safe, verified",
-                      "seconds": told["wall"], "cpu": sum(watch.cpu.values()), "MB": watch.peak,
-                      "MB of the driver": watch.driver})  # fmt: skip
-    return found
-
-
-def measured(arguments: Sequence[str]) -> tuple[dict[str, Any], Watch]:
-    """Run a command; return what it said, and what was seen of its processes."""
-    submit = "--driver-memory 480m --conf spark.executor.memory=2g pyspark-shell"
-    environment = {
-        **os.environ, "PYTHONPATH": str(ROOT / "src"), "PYSPARK_SUBMIT_ARGS": submit,
-    }  # fmt: skip
-    began = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "shoal", *arguments], env=environment, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
-    watch = Watch(process.pid)
-    watch.start()
-    output, _ = process.communicate()
-    watch.done = True
-    watch.join()
-    told = json.loads(output)
-    told["wall"] = time.perf_counter() - began
-    return told, watch
-
-
-class Watch(threading.Thread):
-    """Looks at the memory and CPU time of a process and of all that it started."""
-
-    def __init__(self, process: int) -> None:
-        super().__init__(daemon=True)
-        self.process = process
-        self.peak = self.driver = 0.0  # megabytes
-        self.cpu: dict[int, float] = {}  # seconds of every process that was seen
-        self.done = False
-
-    @classmethod
-    def tree_cpu(cls) -> dict[int, float]:
-        """Return the CPU seconds of this process and of all below it."""
-        watch = cls(os.getpid())
-        watch._tree(watch.process, is_driver=True)
-        return watch.cpu
-
-    def run(self) -> None:
-        while not self.done:
-            whole = driver = 0.0
-            for megabytes, is_driver in self._tree(self.process, is_driver=True):
-                whole += megabytes
-                driver += megabytes if is_driver else 0.0
-            self.peak, self.driver = max(self.peak, whole), max(self.driver, driver)
-            time.sleep(0.3)
-
-    def _tree(self, process: int, *, is_driver: bool) -> list[tuple[float, bool]]:
-        place = Path(f"/proc/{process}")
-        try:
-            words = (place / "cmdline").read_bytes()
-            status = (place / "status").read_text()
-            times = (place / "stat").read_text().rpartition(")")[2].split()
-            threads = list((place / "task").iterdir())
-        except OSError:
-            return []
-        children = ""
-        for thread in threads:
-            with suppress(OSError):  # threads come and go
-                children += (thread / "children").read_text() + " "
-        self.cpu[process] = (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
-        # An executor and what it starts are not the driver's.
-        is_driver = is_driver and b"CoarseGrainedExecutorBackend" not in words
-        kilobytes = [line.split()[1] for line in status.splitlines() if line.startswith("RssAnon")]
-        found = [(float(kilobytes[0]) / 1000 if kilobytes else 0.0, is_driver)]
-        for child in children.split():
-            found += self._tree(int(child), is_driver=is_driver)
-        return found
 
 
 COLOURS = ("#1b6ca8", "#d1495b", "#3a7d44", "#8d5a97", "#e09f3e", "#5c6b73")
