@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.methods.clustering.tables import check_release
@@ -47,6 +49,17 @@ def test_turns_bound_the_search_on_a_large_table(monkeypatch):
     assert one.facts["rounds"] == 1
     assert (one.label == two.label).all()
     assert loss(whole) < loss(one) < loss(bestcut(table, [KAnonymity(4)]))
+
+
+def test_heavy_rows_of_a_table_that_is_improved_in_part(monkeypatch):
+    monkeypatch.setattr(module, "PART", 100)
+    monkeypatch.setitem(module.TURNS, "fast", 200)
+    table = numbers(800, 3, 60)
+    counts = np.random.default_rng(1).integers(1, 9, table.rows)
+    heavy = replace(table, counts=counts)
+    release = refine(heavy, [KAnonymity(5)], effort="fast", threads=1)
+    check_release(release, 5)
+    assert loss(release) <= loss(bestcut(heavy, [KAnonymity(5)]))
 
 
 def test_seconds_bound_the_search():

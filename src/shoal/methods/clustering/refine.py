@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
 from math import ceil
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from shoal.methods.arrays import promise_of
 from shoal.methods.clustering.clusters import (
     Clusters,
     boxes_of,
+    costs,
     histograms_of,
     place_leftovers,
 )
@@ -163,9 +164,11 @@ def refine(
     stop = None if seconds is None else time.perf_counter() + seconds
     space = space_of(table.domains)
     task = _Task(space, packed(space), promise_of(models, table))
-    clusters = _start(table, task, _cut if effort == "fast" else _beginning(table, task))
-    row, label, count = clusters
-    plan = _plan(effort, len(row), int(task.promise.k), seed=seed, stop=stop, threads=threads)
+    chances: dict[str, Any] = {"seed": seed, "stop": stop, "threads": threads}
+    begin = _cut if effort == "fast" else _beginning(table, task)
+    is_part = begin is _cut and _plan(effort, table.rows, int(task.promise.k), **chances).share < 1
+    row, label, count = _start(table, task, begin, is_part=is_part)
+    plan = _plan(effort, len(row), int(task.promise.k), **chances)
     secret = table.sensitive[row] + task.promise.start[:-1].astype(np.int32)
     label, done = _improve(Pieces(table.codes[row], count, secret), label, task=task, plan=plan)
     return settle(
@@ -213,24 +216,50 @@ def _beginning(table: FrequencyTable, task: _Task) -> Beginning:
     return _grown if table.rows <= GROWN and clusters * values <= CELLS else _cut
 
 
-def _start(table: FrequencyTable, task: _Task, begin: Beginning) -> Clusters:
-    """Return clusters that keep the promise if the whole table does."""
+def _start(
+    table: FrequencyTable, task: _Task, begin: Beginning, *, is_part: bool = False
+) -> Clusters:
+    """Return clusters that keep the promise if the whole table does.
+
+    is_part: only a part of the clusters will be improved.
+    """
     k = max(int(task.promise.k), 1)
+    every = np.arange(table.rows)
     light = np.flatnonzero(table.counts < k)
     if task.promise.kind.size or begin is _merged or table.counts[light].sum() < k:
         # A heavy row may break the promise alone, or be the best that a light one merges with.
-        light = np.arange(table.rows)
-    own = np.setdiff1d(np.arange(table.rows), light, assume_unique=True)
-    found = begin(table, task, light)
-    row = np.concatenate((found.row, own))
-    label = np.concatenate((found.label, int(found.label.max()) + 1 + np.arange(len(own))))
-    records = np.concatenate((found.records, table.counts[own]))
+        light = every
+    row, label, records = _begun(table, task, begin, light)
+    if is_part and len(light) < table.rows:
+        # What heavy rows have to spare may not find the light ones: they may do better together.
+        starts = (Clusters(row, label, records), _begun(table, task, begin, every))
+        row, label, records = min(starts, key=lambda start: _lost(table, task.space, start))
     spare = np.clip(records - k, 0, k - 1)  # nobody needs more
     return Clusters(
         np.concatenate((row, np.repeat(row, spare))),
         np.concatenate((label, np.repeat(label, spare))),
         np.concatenate((records - spare, np.ones(spare.sum(), dtype=np.int64))),
     )
+
+
+def _begun(table: FrequencyTable, task: _Task, begin: Beginning, light: Rows) -> Clusters:
+    """Return clusters of light rows, and every other row as one of its own."""
+    own = np.setdiff1d(np.arange(table.rows), light, assume_unique=True)
+    found = begin(table, task, light)
+    return Clusters(
+        np.concatenate((found.row, own)),
+        np.concatenate((found.label, int(found.label.max()) + 1 + np.arange(len(own)))),
+        np.concatenate((found.records, table.counts[own])),
+    )
+
+
+def _lost(table: FrequencyTable, space: Space, clusters: Clusters) -> int:
+    """Return what clusters lose, in units."""
+    row, label, records = clusters
+    low, high = (box.astype(np.int64) for box in boxes_of(table.codes[row], label))
+    sizes = np.bincount(label, weights=records).astype(np.int64)
+    each = sum(costs(space, j, low[:, j], high[:, j]) for j in range(low.shape[1]))
+    return int((sizes * each).sum())
 
 
 def _cut(table: FrequencyTable, task: _Task, rows: Rows) -> Clusters:
