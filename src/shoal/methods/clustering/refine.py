@@ -45,7 +45,7 @@ TURNS = {"fast": 200_000, "normal": 600_000, "best": 2_000_000}
 """Turns of pieces after which an effort ends, so that large tables take seconds too: fewer rounds
 then, and where there are more pieces than turns, one round on a part of the clusters."""
 
-LONG = 16
+LONG = 8
 """Up to this k a fast search dissolves and founds clusters in two rounds, above it in one: both
 take longer in large clusters."""
 
