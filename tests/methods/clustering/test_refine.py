@@ -51,11 +51,13 @@ def test_turns_bound_the_search_on_a_large_table(monkeypatch):
     assert loss(whole) < loss(one) < loss(bestcut(table, [KAnonymity(4)]))
 
 
-def test_heavy_rows_of_a_table_that_is_improved_in_part(monkeypatch):
+@pytest.mark.parametrize(("shape", "most"), [((800, 3, 60), 8), ((400, 2, 40), 11)])
+def test_heavy_rows_of_a_table_that_is_improved_in_part(monkeypatch, shape, most):
+    """In the first table they begin better apart, in the second together with the others."""
     monkeypatch.setattr(module, "PART", 100)
-    monkeypatch.setitem(module.TURNS, "fast", 200)
-    table = numbers(800, 3, 60)
-    counts = np.random.default_rng(1).integers(1, 9, table.rows)
+    monkeypatch.setitem(module.TURNS, "fast", 20)
+    table = numbers(*shape)
+    counts = np.random.default_rng(1).integers(1, most + 1, table.rows)
     heavy = replace(table, counts=counts)
     release = refine(heavy, [KAnonymity(5)], effort="fast", threads=1)
     check_release(release, 5)
