@@ -15,6 +15,11 @@ def bestcut(data, counts, k, *, domains, holds=None, with_pairs=True):
     with_pairs: where no cut gains much, cut where most pairs are separated.
     """
     losses = Losses(domains)
+    few = sorted(range(len(domains)), key=lambda j: (len(domains[j].labels), -j))
+
+    def sorted_by(j, part):
+        """Return the rows by column j; equal ones by the others, those with few values first."""
+        return sorted(part, key=lambda r: (data[r][j], [data[r][c] for c in few], r))
 
     def loss(rows):
         return sum(counts[r] for r in rows) * losses.box([data[r] for r in rows])
@@ -27,9 +32,10 @@ def bestcut(data, counts, k, *, domains, holds=None, with_pairs=True):
             return [part]
         best = None
         for j in range(len(domains)):
-            order = sorted(part, key=lambda r, j=j: data[r][j])
+            order = sorted_by(j, part)
             for first, last in positions(order, j):
-                inside, outside = order[first:last], order[:first] + order[last:]
+                inside = sorted(order[first:last])
+                outside = sorted(order[:first] + order[last:])
                 total = loss(inside) + loss(outside)
                 better = best is None or total < best[0]
                 if better and allowed(inside) and allowed(outside):
@@ -49,7 +55,7 @@ def bestcut(data, counts, k, *, domains, holds=None, with_pairs=True):
         whole = sum(counts[r] for r in part)
         best = None
         for j in range(len(domains)):
-            order = sorted(part, key=lambda r, j=j: data[r][j])
+            order = sorted_by(j, part)
             codes = [data[r][j] for r in order]
             for i in range(1, len(order)):
                 if codes[i] == codes[i - 1]:
@@ -62,7 +68,7 @@ def bestcut(data, counts, k, *, domains, holds=None, with_pairs=True):
                 weight = left * (whole - left) * apart
                 better = weight > (0 if best is None else best[0])
                 if better and allowed(order[:i]) and allowed(order[i:]):
-                    best = weight, order[:i], order[i:]
+                    best = weight, sorted(order[:i]), sorted(order[i:])
         return best
 
     def positions(order, j):

@@ -1,19 +1,17 @@
 """Best cut: Mondrian that cuts where the loss falls most, over all columns and positions.
 
-The rows of a part are sorted by one column, equal codes keeping the order that earlier
-cuts gave them. Boxes grown from the right and from the left give the loss of both sides
-of every position in one look at each row; a column in which a box has become as wide as
-the part's is not looked at any more. A cut may fall between rows of equal code: so a part
-can be cut along an older column too, and sizes close to k can be reached. In a hierarchy
-any subtree may also be cut out of the middle.
+The rows of a part are sorted by each column. Boxes grown from the right and from the left
+give the loss of both sides of every position in one look at each row. A cut may fall between
+rows of equal code: they are ordered by the columns with few values, so that sizes close to k can
+be reached without losing much. In a hierarchy any subtree may also be cut out of the middle.
 
-Measured on Adult, NCP at k = 10: 0.130 when equal codes must stay together, 0.123 when
-they need not, 0.095 when subtrees may be cut out as well.
+Measured on Adult, NCP at k = 10: 0.121 when equal codes must stay together, 0.116 when
+they need not, 0.096 when subtrees may be cut out as well.
 
 One cut ahead a long hierarchy shows nothing: its loss falls only when a class is deep down in
 it. So where the best cut of a large part gains little, the part is cut where that separates
 most pairs of records, each pair weighed by how far apart it is. On 300,000 hospital stays, NCP
-at k = 10: 0.175 without this, 0.140 with it.
+at k = 10: 0.172 without this, 0.141 with it.
 """
 
 from __future__ import annotations
@@ -26,43 +24,46 @@ from numpy.typing import NDArray
 from shoal.core.errors import KernelInputError
 from shoal.kernels.axes import Promise
 from shoal.kernels.clustering_losses import FACTS, cost
-from shoal.kernels.clustering_space import BRANCHES
+from shoal.kernels.clustering_space import BRANCHES, SIZE
 from shoal.kernels.helpers import lean, lean_outer
 from shoal.kernels.judge import judge, packed
 
 GROUPS = 256
-"""Subtrees are cut out where a part has up to this many values."""
+"""Subtrees are cut out between so many changes of code, the first of a part."""
 
 SAMPLE = 500
 """Large parts are cut where this many rows of them, evenly spread, say so (at least 10 k).
-On Adult, sizes from 250 to 512 and all rows differ by 1 to 2 % in NCP, in no order."""
+On Adult, sizes from 300 to 1,500 and all rows differ by 1 to 2 % in NCP, in no order."""
 
-LARGE = 64
-"""Parts of more samples than this are not sorted by the column that is cut."""
+NEAR = 1 << 15
+"""Parts of up to so many rows are copied, so that their rows lie close to each other."""
 
-FEW = 32
-"""Up to so many rows are sorted by putting one after the other into its place."""
+FEW = 256
+"""Equal codes are ordered by the columns with up to this many values, those with fewest first."""
 
 LITTLE = 10
-"""A cut gains little where the loss falls by less than this part of it. (5: NCP 0.1458 on
-300,000 hospital stays, 0.1000 on Adult; 10: 0.1402 and 0.0953; 20: 0.1644 and 0.0953.)"""
+"""A cut gains little where the loss falls by less than this part of it. (5: NCP 0.1435 on
+300,000 hospital stays, 0.0976 on Adult; 10: 0.1406 and 0.0960; 20: 0.1636 and 0.0957.)"""
 
 CLASSES = 8
 """A part is large where it has so many times k records."""
 
 RECORDS, ROW, SPREAD = range(3)  # behind the codes of a row: the last begins its sensitive values
 LOSS, AXIS, FIRST, LAST = range(4)  # a cut: rows FIRST … LAST - 1, sorted by AXIS, leave
-LOW, HIGH, STOP = range(4, 7)  # the same as codes
-PAIRS, PAIRS_AXIS, PAIRS_LAST = range(7, 10)  # the cut that separates most pairs, and their weight
-WHOLE, LEFT, RIGHT = np.int64(4), np.int64(5), np.int64(6)  # histograms: rows of `work`
+PAIRS, PAIRS_AXIS, PAIRS_LAST = range(4, 7)  # the cut that separates most pairs, their weight
+WEIGHT, PLACE = range(3, 5)  # rows of `work`, behind the losses of both sides
+# Behind the box of a part and its losses: the boxes of runs, with those before, with those behind.
+RUN, BEFORE, BEHIND = 2, 3 + GROUPS, 4 + 2 * GROUPS
+WHOLE, LEFT, RIGHT = np.int64(5), np.int64(6), np.int64(7)  # histograms
 
 
 class Cuts(NamedTuple):
-    """Rows in an order in which each class is a run, the class of each, and their codes."""
+    """Rows in an order in which each class is a run, each row's class, and the boxes."""
 
-    row: NDArray[np.int64]
+    row: NDArray[np.int32]
     label: NDArray[np.int64]
-    codes: NDArray[np.int32]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
 
 
 def cut(
@@ -95,66 +96,62 @@ def cut(
         raise KernelInputError(problem="losses must be int32, and there must be rows")
     if counts.max() > np.iinfo(np.int32).max:
         raise KernelInputError(problem="bestcut takes up to 2,147,483,647 equal records")
-    cells = np.empty((rows, columns + SPREAD + sensitive.shape[1]), dtype=np.int32)
-    cells[:, :columns] = codes
-    cells[:, columns + RECORDS] = counts
-    cells[:, columns + ROW] = np.arange(rows, dtype=np.int32)
-    cells[:, columns + SPREAD :] = sensitive + promise.start[:-1]  # places in a histogram
-    label = np.empty(rows, dtype=np.int64)
+    near = NEAR if rows > NEAR else 0
+    source = np.empty((columns + SPREAD + sensitive.shape[1], rows + near), dtype=np.int32)
+    source[:columns, :rows] = codes.T
+    source[columns + RECORDS, :rows] = counts
+    source[columns + ROW, :rows] = np.arange(rows)
+    source[columns + SPREAD :, :rows] = (sensitive + promise.start[:-1]).T  # places in a histogram
     sample = rows if promise.kind.size else sample or max(SAMPLE, 10 * int(promise.k))
-    room, values = rows + 2 * GROUPS + 258, promise.reference.size if promise.kind.size else 0
-    run(
-        cells, np.empty_like(cells), label, losses,
-        np.array([promise.k, sample, *[0] * 10], dtype=np.int64),
+    values = promise.reference.size if promise.kind.size else 0
+    sizes = losses[SIZE : FACTS * columns : FACTS]
+    turns = np.argsort(-sizes, kind="stable")
+    orders = np.empty((columns + 3, rows), dtype=np.int32)
+    label = np.empty(rows, dtype=np.int64)
+    boxes = np.empty((2, rows, columns), dtype=np.int32)
+    classes = run(
+        source, np.empty((len(source), rows), dtype=np.int32), orders, label, boxes, losses,
+        np.array([promise.k, sample, (sizes <= FEW).sum(), *[0] * 7, *turns], dtype=np.int64),
         *packed(promise),
-        np.empty((RIGHT + 1 if values else WHOLE, max(room, values)), dtype=np.int64),
-        np.empty((2 * GROUPS + 3, 2, columns), dtype=np.int32),
+        np.empty((RIGHT + 1 if values else WHOLE, max(rows + 259, GROUPS, values)), np.int64),
+        np.empty((BEHIND + GROUPS + 1, 2, columns), dtype=np.int32),
         values,
     )  # fmt: skip
-    return Cuts(cells[:, columns + ROW].astype(np.int64), label, cells[:, :columns])
+    return Cuts(orders[columns + 2], label, boxes[0, :classes], boxes[1, :classes])
 
 
 @lean
-def sort_rows(cells, j, begin, step, rows, boxes, work):
-    """Write the order of every step-th row of a part by column j, equal codes as they stand."""
-    order, other = work[0], work[1]
-    for i in range(rows if rows <= FEW else 0):
-        code = np.int64(cells[begin + i * step, j])
-        to = i
-        while to > 0 and other[to - 1] > code:
-            other[to] = other[to - 1]
-            order[to] = order[to - 1]
-            to -= 1
-        other[to] = code
-        order[to] = i * step
-    if rows <= FEW:
-        return
-    tally = other.size - 258  # behind the rows
-    low = np.int64(boxes[1, 0, j])
-    reach = boxes[1, 1, j] - low
+def sort_rows(cells, j, before, rows, orders, work):
+    """Write the order of rows by column j, equal codes as in another column's order; -1: as is."""
+    order, other, tally = orders[j], orders[len(orders) - 2], work[0]
+    low = np.int64(cells[j, 0])
+    high = low
+    for i in range(rows):
+        if cells[j, i] < low:
+            low = np.int64(cells[j, i])
+        elif cells[j, i] > high:
+            high = np.int64(cells[j, i])
+        order[i] = i if before < 0 else orders[before, i]
+    reach = high - low
     shift = 0
-    while shift == 0 or reach >> shift > 0:
-        digits = (reach >> shift) + 1
-        if digits > 256:
-            digits = np.int64(256)
-        for digit in range(tally, tally + digits + 1):
-            other[digit] = 0
+    while reach >> shift > 0:
+        for digit in range(258):
+            tally[digit] = 0
         for i in range(rows):
-            other[tally + (((cells[begin + i * step, j] - low) >> shift) & 255) + 1] += 1
-        for digit in range(tally, tally + digits):
-            other[digit + 1] += other[digit]
-        for i in range(rows if shift > 0 else 0):
             other[i] = order[i]
+            tally[(((cells[j, i] - low) >> shift) & 255) + 1] += 1
+        for digit in range(256):
+            tally[digit + 1] += tally[digit]
         for i in range(rows):
-            at = i * step if shift == 0 else other[i]
-            place = tally + (((cells[begin + at, j] - low) >> shift) & 255)
-            order[other[place]] = at
-            other[place] += 1
+            at = other[i]
+            digit = ((cells[j, at] - low) >> shift) & 255
+            order[tally[digit]] = at
+            tally[digit] += 1
         shift += 8
 
 
 @lean
-def both_hold(cells, columns, begin, first, last, left, whole, rules, rare, work, values, is_new):
+def both_hold(cells, columns, order, first, last, left, whole, rules, rare, work, values, is_new):
     """Say whether one side of a part (LEFT) and the rest keep the promise.
 
     Rows first … last - 1 of the order are added to that side before; is_new: to nothing.
@@ -162,9 +159,9 @@ def both_hold(cells, columns, begin, first, last, left, whole, rules, rare, work
     for v in range(values if is_new else 0):
         work[LEFT, v] = 0
     for i in range(first, last):
-        at = begin + work[0, i]
-        for s in range(columns + SPREAD, cells.shape[1]):
-            work[LEFT, cells[at, s]] += cells[at, columns + RECORDS]
+        at = order[i]
+        for s in range(columns + SPREAD, len(cells)):
+            work[LEFT, cells[s, at]] += cells[columns + RECORDS, at]
     for v in range(values):
         work[RIGHT, v] = work[WHOLE, v] - work[LEFT, v]
     for side in range(LEFT, RIGHT + 1):  # one call in a loop: two would be compiled twice
@@ -174,19 +171,27 @@ def both_hold(cells, columns, begin, first, last, left, whole, rules, rare, work
 
 
 @lean
-def widen(cells, losses, at, active, loss, boxes):
-    """Let a box grow by a row; return the columns that may still widen, and the loss.
+def scan(cells, losses, c, order, at, rows, number, side, work):
+    """Let a box grow from the right (side 0) or the left (1) end of a part, in column c alone.
 
-    boxes: the box, the box of the whole part, and behind these the loss of each column and
-    the columns that may still widen.
+    Its first rows lead to the first of a number of positions; to each of these what the box
+    loses there is added. at: where its first row stands in the order.
     """
-    x = 0
-    while x < active:
-        c = np.int64(boxes[2, 1, x])
-        code = cells[at, c]
-        low = boxes[0, 0, c]
-        high = boxes[0, 1, c]
-        x += 1
+    way = 2 * side - 1
+    low = cells[c, order[at]]
+    high = low
+    for _ in range(rows):
+        code = cells[c, order[at]]
+        low = code if code < low else low
+        high = code if code > high else high
+        at += way
+    fresh = cost(losses, c, low, high)
+    to = at + 1 - side
+    for _ in range(number):
+        work[1 + side, to] += fresh
+        code = cells[c, order[at]]
+        at += way
+        to += way
         if code < low:
             low = code
         elif code > high:
@@ -194,167 +199,175 @@ def widen(cells, losses, at, active, loss, boxes):
         else:
             continue
         fresh = cost(losses, c, low, high)
-        loss += fresh - boxes[2, 0, c]
-        boxes[2, 0, c] = fresh
-        boxes[0, 0, c] = low
-        boxes[0, 1, c] = high
-        if low == boxes[1, 0, c] and high == boxes[1, 1, c]:
-            active -= 1
-            x -= 1
-            boxes[2, 1, x] = boxes[2, 1, active]
-    return active, loss
 
 
 @lean
-def weigh(cells, losses, j, begin, rows, whole, k, rules, rare, work, boxes, values, found):
-    """Look at every position of a sorted part.
+def weigh(cells, losses, j, order, begin, end, whole, k, rules, rare, work, boxes, values, found):
+    """Look at every position of a part, sorted by column j, that leaves k records on each side.
 
-    Boxes grow from the right, then from the left, as long as one side alone does not lose as
-    much as the best cut so far. Where column j is a tree they are kept at each change of
-    code, so that what is left around a subtree is known. In a large part the pairs that a
-    change of code separates are counted too.
+    Boxes grow from the right and from the left, column by column. In a large part the pairs that
+    a change of code separates are counted too. Where column j is a tree, the places where its
+    code changes are written down; return how many they are.
+
+    boxes: the box of the whole part, the loss of each column in it; then boxes of runs.
     """
     columns = boxes.shape[2]
-    order = work[0]
     is_tree = losses[FACTS * j + BRANCHES]
     is_large = whole >= CLASSES * k
     shift = 0  # so that products of records and losses stay below 2 ** 62
     while whole >> shift >= 1 << 20:
         shift += 1
-    last_kept = np.int64(0)
-    kept = np.int64(0)
-    lowest = np.int64(rows)
-    for side in range(2):
-        last_kept = kept
-        at = begin + order[0 if side == 1 else rows - 1]
-        active = np.int64(columns)
-        loss = np.int64(0)
-        for c in range(columns):
-            boxes[0, 0, c] = cells[at, c]
-            boxes[0, 1, c] = cells[at, c]
-            boxes[2, 0, c] = cost(losses, c, cells[at, c], cells[at, c])
-            boxes[2, 1, c] = c
-            loss += boxes[2, 0, c]
-        weight = np.int64(0)
-        kept = np.int64(0)
-        counted = np.int64(0)
-        is_open = True
-        for n in range(1, rows):
-            i = n if side == 1 else rows - n
-            at = begin + order[n - 1 if side == 1 else i]
-            if is_open:
-                active, loss = widen(cells, losses, at, active, loss, boxes)
-            weight += cells[at, columns + RECORDS]
-            mine = loss * weight
-            if 0 <= found[LOSS] <= mine:
-                is_open = False
-                if side == 0 or not is_large:
-                    break
-            code = cells[begin + order[i], j]
-            before = cells[begin + order[i - 1], j]
-            if side == 0:
-                work[2, i] = mine
-                lowest = i
-            else:
-                pairs = np.int64(0)
-                if code != before and is_large:
-                    pairs = (weight >> shift) * ((whole - weight) >> shift) * (1 + is_tree)
-                    pairs *= cost(
-                        losses, j, before if is_tree else boxes[1, 0, j],
-                        code if is_tree else boxes[1, 1, j],
-                    )  # fmt: skip
-                mine += work[2, i]
-                is_less = is_open and i >= lowest and (found[LOSS] < 0 or mine < found[LOSS])
-                if weight >= k and whole - weight >= k and (is_less or pairs > found[PAIRS]):
-                    is_allowed = True
-                    if rules is not None:
-                        is_allowed = both_hold(
-                            cells, columns, begin, counted, i, weight, whole, rules, rare, work,
-                            values, counted == 0,
-                        )  # fmt: skip
-                        counted = i
-                    if is_allowed and is_less:
-                        found[LOSS] = mine
-                        found[AXIS] = j
-                        found[FIRST] = 0
-                        found[LAST] = i
-                    if is_allowed and pairs > found[PAIRS]:
-                        found[PAIRS] = pairs
-                        found[PAIRS_AXIS] = j
-                        found[PAIRS_LAST] = i
-            if is_open and is_tree == 1 and kept < GROUPS and code != before:
-                slot = kept + GROUPS * (1 - side)
-                for c in range(columns):
-                    boxes[3 + slot, 0, c] = boxes[0, 0, c]
-                    boxes[3 + slot, 1, c] = boxes[0, 1, c]
-                work[1, rows + slot] = i
-                work[2, rows + slot] = weight
-                kept += 1
-    return kept, last_kept
+    changes = np.int64(0)
+    weight = np.int64(0)
+    first = end
+    last = begin
+    beyond = cells[j, order[begin]]
+    for i in range(begin + 1, end):
+        weight += cells[columns + RECORDS, order[i - 1]]
+        work[1, i] = 0
+        work[2, i] = 0
+        work[WEIGHT, i] = weight
+        if weight >= k and first == end:
+            first = i
+        if whole - weight >= k:
+            last = i
+        if is_tree:
+            code = beyond
+            beyond = cells[j, order[i]]
+            if code != beyond and changes < GROUPS:
+                work[PLACE, changes] = i
+                changes += 1
+    still = np.int64(0)
+    for c in range(columns if first <= last else 0):
+        if boxes[0, 0, c] == boxes[0, 1, c]:
+            still += boxes[1, 0, c]
+            continue
+        for side in range(2):
+            scan(
+                cells, losses, c, order, begin if side == 1 else end - 1,
+                first - begin if side == 1 else end - last, last + 1 - first, side, work,
+            )  # fmt: skip
+    counted = begin
+    for i in range(first, last + 1):
+        weight = work[WEIGHT, i]
+        less = whole - weight
+        mine = (work[2, i] + still) * weight + (work[1, i] + still) * less
+        pairs = np.int64(0)
+        if is_large:
+            code = cells[j, order[i - 1]]
+            beyond = cells[j, order[i]]
+            if code != beyond:
+                pairs = (weight >> shift) * (less >> shift)
+                pairs *= 2 * cost(losses, j, code, beyond) if is_tree else np.int64(boxes[1, 0, j])
+        is_less = found[LOSS] < 0 or mine < found[LOSS]
+        if is_less or pairs > found[PAIRS]:
+            if rules is not None:
+                is_allowed = both_hold(
+                    cells, columns, order, counted, i, weight, whole, rules, rare, work, values,
+                    counted == begin,
+                )  # fmt: skip
+                counted = i
+                if not is_allowed:
+                    continue
+            if is_less:
+                found[LOSS] = mine
+                found[AXIS] = j
+                found[FIRST] = begin
+                found[LAST] = i
+            if pairs > found[PAIRS]:
+                found[PAIRS] = pairs
+                found[PAIRS_AXIS] = j
+                found[PAIRS_LAST] = i
+    return changes
 
 
 @lean
-def group_loss(cells, losses, begin, first, last, right, left, inside, outside, limit, work, boxes):
-    """Return the loss of cutting rows first … last - 1 out of the middle; -1: not below a limit.
+def measure_runs(cells, order, begin, end, changes, work, boxes):
+    """Write the boxes of a part's runs of equal codes, from one change to the next.
 
-    right, left: where the boxes of the rows behind and before them stand.
+    Behind them: the boxes of each run with all before it, and with all after it.
     """
-    columns = boxes.shape[2]
+    for c in range(boxes.shape[2]):
+        for run in range(changes + 1):
+            first = begin if run == 0 else work[PLACE, run - 1]
+            last = end if run == changes else work[PLACE, run]
+            low = cells[c, order[first]]
+            high = low
+            while first < last:
+                code = cells[c, order[first]]
+                low = code if code < low else low
+                high = code if code > high else high
+                first += 1
+            boxes[RUN + run, 0, c] = low
+            boxes[RUN + run, 1, c] = high
+        for to in (BEFORE, BEHIND):
+            way = 1 if to == BEFORE else -1
+            run = 0 if to == BEFORE else changes
+            low = boxes[RUN + run, 0, c]
+            high = boxes[RUN + run, 1, c]
+            for _ in range(changes + 1):
+                low = boxes[RUN + run, 0, c] if boxes[RUN + run, 0, c] < low else low
+                high = boxes[RUN + run, 1, c] if boxes[RUN + run, 1, c] > high else high
+                boxes[to + run, 0, c] = low
+                boxes[to + run, 1, c] = high
+                run += way
+
+
+@lean
+def group_loss(losses, first, last, inside, outside, limit, boxes):
+    """Return the loss of cutting runs first … last - 1 out of the middle; -1: not below a limit."""
+    before = BEFORE + first - 1
+    behind = BEHIND + last
     loss = np.int64(0)
-    for c in range(columns):
-        low = boxes[left, 0, c]
-        high = boxes[left, 1, c]
-        if boxes[right, 0, c] < low:
-            low = boxes[right, 0, c]
-        if boxes[right, 1, c] > high:
-            high = boxes[right, 1, c]
-        loss += cost(losses, c, low, high) * outside
-    for c in range(columns):
+    for c in range(boxes.shape[2]):
         if 0 <= limit <= loss:
             return np.int64(-1)
-        low = cells[begin + work[0, first], c]
-        high = low
-        for i in range(first + 1, last):
-            code = cells[begin + work[0, i], c]
-            if code < low:
-                low = code
-            elif code > high:
-                high = code
+        low = boxes[before, 0, c]
+        high = boxes[before, 1, c]
+        low = boxes[behind, 0, c] if boxes[behind, 0, c] < low else low
+        high = boxes[behind, 1, c] if boxes[behind, 1, c] > high else high
+        loss += cost(losses, c, low, high) * outside
+        low = boxes[RUN + first, 0, c]
+        high = boxes[RUN + first, 1, c]
+        for run in range(RUN + first + 1, RUN + last):
+            low = boxes[run, 0, c] if boxes[run, 0, c] < low else low
+            high = boxes[run, 1, c] if boxes[run, 1, c] > high else high
         loss += cost(losses, c, low, high) * inside
     return loss if limit < 0 or loss < limit else np.int64(-1)
 
 
 @lean
 def weigh_subtrees(
-    cells, losses, j, begin, rows, whole, k, rules, rare, work, boxes, values, found,
-    first_kept, last_kept,
+    cells, losses, j, order, begin, end, whole, k, rules, rare, work, boxes, values, found, changes
 ):  # fmt: skip
     """Look at the cuts between a subtree (or value) in the middle and what lies around it."""
-    order = work[0]
-    for a in range(first_kept):
-        first = work[1, rows + a]
-        code = cells[begin + order[first], j]
-        before = cells[begin + order[first - 1], j]
-        for b in range(last_kept - 1, -1, -1):
-            last = work[1, rows + GROUPS + b]
-            if last <= first:
-                continue
-            inside = whole - work[2, rows + a] - work[2, rows + GROUPS + b]
-            end = cells[begin + order[last - 1], j]
-            height = cost(losses, j, code, end)
-            if whole - inside < k or cost(losses, j, before, end) <= height:
+    is_measured = False
+    near = np.int64(0)
+    for a in range(changes):
+        first = work[PLACE, a]
+        code = cells[j, order[first]]
+        before = cells[j, order[first - 1]]
+        near = near if near > a else np.int64(a + 1)
+        while near < changes and work[WEIGHT, work[PLACE, near]] - work[WEIGHT, first] < k:
+            near += 1
+        for b in range(near, changes):
+            last = work[PLACE, b]
+            inside = work[WEIGHT, last] - work[WEIGHT, first]
+            high = cells[j, order[last - 1]]
+            height = cost(losses, j, code, high)
+            if whole - inside < k or cost(losses, j, before, high) <= height:
                 break  # so it is with every longer one
-            if inside < k or cost(losses, j, code, cells[begin + order[last], j]) <= height:
+            if cost(losses, j, code, cells[j, order[last]]) <= height:
                 continue  # a part of a subtree, not a whole one
-            loss = group_loss(
-                cells, losses, begin, first, last, 3 + a, 3 + GROUPS + b,
-                inside, whole - inside, found[LOSS], work, boxes,
-            )  # fmt: skip
+            if not is_measured:
+                measure_runs(cells, order, begin, end, changes, work, boxes)
+                is_measured = True
+            loss = group_loss(losses, a + 1, b + 1, inside, whole - inside, found[LOSS], boxes)
             if loss < 0:
                 continue
             if rules is not None:
                 if not both_hold(
-                    cells, boxes.shape[2], begin, first, last, inside, whole, rules, rare, work,
+                    cells, boxes.shape[2], order, first, last, inside, whole, rules, rare, work,
                     values, first < last,
                 ):  # fmt: skip
                     continue
@@ -365,134 +378,178 @@ def weigh_subtrees(
 
 
 @lean
-def divide(cells, other, begin, rows, step, order, found):
-    """Put the rows that leave in front of the others; return where they end."""
-    j, low, high, stop = found[AXIS], found[LOW], found[HIGH], found[STOP]
-    kept = np.int64(0)
-    for i in range(rows):
-        at = order[i] if step == 1 else np.int64(i)
-        code = cells[begin + at, j]
-        to = rows - 1 - i + kept  # from the end
-        if low < code < high or (code == high and at < stop):
-            to = kept
-            kept += 1
-        for c in range(cells.shape[1]):
-            other[to, c] = cells[begin + at, c]
-    for i in range(rows):
-        at = i if i < kept else rows - 1 - i + kept
-        for c in range(cells.shape[1]):
-            cells[begin + i, c] = other[at, c]
-    return begin + kept
+def divide(source, orders, begin, end, axis, low, high, stop):
+    """Put the rows that leave in front of the others, as they stood; return how many leave.
+
+    Those with codes above low up to high leave, and of high only those before stop.
+    """
+    columns = len(orders) - 3
+    ids, other = orders[columns + 2], orders[columns + 1]
+    kept = begin
+    moved = 0
+    for i in range(begin, end):
+        at = ids[i]
+        code = source[axis, at]
+        leaves = np.int64((code > low) & ((code < high) | ((code == high) & (i < stop))))
+        ids[kept] = at
+        other[moved] = at
+        kept += leaves
+        moved += 1 - leaves
+    for i in range(moved):
+        ids[kept + i] = other[i]
+    return kept - begin
 
 
 @lean
-def measure(cells, begin, rows, step, boxes):
-    """Write the box of every step-th row of a part; return their records."""
-    whole = np.int64(0)
-    for c in range(boxes.shape[2]):
-        boxes[1, 0, c] = cells[begin, c]
-        boxes[1, 1, c] = cells[begin, c]
-    for i in range(rows):
-        at = begin + i * step
-        whole += cells[at, boxes.shape[2] + RECORDS]
-        for c in range(boxes.shape[2]):
-            code = cells[at, c]
-            if code < boxes[1, 0, c]:
-                boxes[1, 0, c] = code
-            elif code > boxes[1, 1, c]:
-                boxes[1, 1, c] = code
-    return whole
+def split(orders, begin, end, found, boxes):
+    """Put the rows that leave in front of the others in the order of every column.
+
+    A column that does not vary here needs no order any more; the first one says who is there.
+    """
+    columns = boxes.shape[2]
+    axis, first, last = found[AXIS], found[FIRST], found[LAST]
+    is_leaving, other = orders[columns], orders[columns + 1]
+    for i in range(begin, end):
+        is_leaving[orders[axis, i]] = first <= i < last
+    for c in range(columns):
+        if (c > 0 and boxes[0, 0, c] == boxes[0, 1, c]) or (c == axis and first == begin):
+            continue
+        kept = begin
+        moved = 0
+        for i in range(begin, end):
+            at = orders[c, i]
+            leaves = is_leaving[at]
+            orders[c, kept] = at
+            other[moved] = at
+            kept += leaves
+            moved += 1 - leaves
+        for i in range(moved):
+            orders[c, kept + i] = other[i]
+    return last - first
 
 
 @lean_outer
 def run(
-    cells, other, label, losses, numbers, rules, rare, work, boxes,
-    values,
+    source, cells, orders, label, out, losses, numbers, rules, rare, work, boxes, values
 ):  # fmt: skip
-    """Cut until nothing more may be cut; rows are permuted, labels number the classes.
+    """Cut until nothing more may be cut; return how many classes there are.
 
-    numbers: k, rows of a sample; then ten for the cut. values: how long a histogram is.
-    rules, rare: the promise, where it is more than k; otherwise None, and nothing that judges a
-    spread is compiled.
+    A part of many rows is a run of the rows' numbers (behind the orders). One that is small
+    enough to be weighed as a whole is copied and sorted by every column once; from then on it
+    is the same run in the order of each column.
+
+    source: the columns, with room behind them for a part whose rows lie close to each other.
+    numbers: k, rows of a sample, how many columns have few values; then seven for the cut, and
+    the columns, those with few values last. values: how long a histogram is. rules, rare: the
+    promise, where it is more than k; otherwise None, and nothing that judges a spread is
+    compiled.
     """
-    k, sample = numbers[0], numbers[1]
+    k, sample, few = numbers[0], numbers[1], numbers[2]
     columns = boxes.shape[2]
-    found = numbers[2:]
-    ends = work[3]
-    ends[0] = len(label)
+    found, turns = numbers[3:10], numbers[10:]
+    ends = work[0]
+    ids = orders[columns + 2]
+    for i in range(len(label)):
+        ids[i] = i
+    ends[258] = len(label)
     depth = 1
     begin = np.int64(0)
+    base = np.int64(0)  # where the copied part begins
+    copied = np.int64(0)  # where it ends
+    near = np.int64(0)  # where the rows end that were copied to lie close to each other
     classes = np.int64(0)
+    is_whole = False  # a sample found nothing
     while depth > 0:
-        rows = ends[depth - 1] - begin
-        step = rows // sample if rows > sample else np.int64(1)
+        rows = ends[257 + depth] - begin
+        step = np.int64(1)
+        if begin >= copied:
+            if rows > sample and not is_whole:
+                step = rows // sample
+            if step == 1:
+                copied = begin + rows
+            if begin >= near and rows <= NEAR < len(label):
+                near = begin + rows
+                for c in range(len(source)):
+                    for i in range(rows):
+                        source[c, len(label) + i] = source[c, ids[begin + i]]
+                for i in range(rows):
+                    ids[begin + i] = len(label) + i
+            base = begin
+            for i in range(rows // step):
+                at = ids[begin + i * step]
+                for c in range(len(source)):
+                    cells[c, i] = source[c, at]
+            before = np.int64(-1)
+            for n in range(-few if step == 1 else 0, columns):
+                c = turns[n if n >= 0 else n + columns]
+                sort_rows(cells, c, before, rows // step, orders, work)
+                before = c if n < 0 else before
+        first = begin - base
+        last = first + rows // step
         found[AXIS] = -1
-        while step > 0:
-            taken = rows // step
-            whole = measure(cells, begin, taken, step, boxes)
-            is_known = found[AXIS] >= 0
-            is_asked = whole >= 2 * k and not is_known
-            loss = np.int64(0)
-            if is_asked:
-                if rules is not None:
-                    for v in range(values):
-                        work[WHOLE, v] = 0
-                    for i in range(begin, begin + rows):
-                        for s in range(columns + SPREAD, cells.shape[1]):
-                            work[WHOLE, cells[i, s]] += cells[i, columns + RECORDS]
-                found[LOSS] = -1
-                found[PAIRS] = 0
-            for c in range(columns + 1):  # in the end the rows are sorted by the best one again
-                axis = np.int64(c)
-                if c == columns:
-                    is_little = found[AXIS] < 0 or (loss - found[LOSS]) * LITTLE < loss
-                    if is_asked and found[PAIRS] > 0 and is_little:
-                        found[AXIS] = found[PAIRS_AXIS]
-                        found[FIRST] = 0
-                        found[LAST] = found[PAIRS_LAST]
-                    axis = found[AXIS]
-                    if axis < 0:
-                        break
-                elif not is_asked:
-                    continue
-                else:
-                    loss += whole * cost(losses, c, boxes[1, 0, c], boxes[1, 1, c])
-                    if boxes[1, 0, c] == boxes[1, 1, c]:
-                        continue
-                sort_rows(cells, axis, begin, step, taken, boxes, work)
-                if c == columns:
-                    break
-                before, after = weigh(
-                    cells, losses, axis, begin, taken, whole, k, rules, rare, work, boxes, values,
-                    found,
-                )  # fmt: skip
-                if before > 0 and after > 0:
-                    weigh_subtrees(
-                        cells, losses, axis, begin, taken, whole, k, rules, rare, work, boxes,
-                        values, found, before, after,
-                    )  # fmt: skip
-            if found[AXIS] >= 0:
-                if not is_known:
-                    # As codes the cut holds for all rows: those above LOW up to HIGH leave, and
-                    # of HIGH, where the cut fell among rows of that code, those before STOP.
-                    axis = found[AXIS]
-                    found[LOW] = -1
-                    if found[FIRST] > 0:
-                        found[LOW] = cells[begin + work[0, found[FIRST] - 1], axis]
-                    found[HIGH] = cells[begin + work[0, found[LAST] - 1], axis]
-                    found[STOP] = work[0, found[LAST]]
-                    if cells[begin + found[STOP], axis] != found[HIGH]:
-                        found[STOP] = rows
-                if step == 1 or step > LARGE:
-                    break
-            step = np.int64(1) if step > 1 else np.int64(0)
+        found[LOSS] = -1
+        found[PAIRS] = 0
+        whole = np.int64(0)
+        for i in range(first, last):
+            whole += cells[columns + RECORDS, orders[0, i]]
+        loss = np.int64(0)
+        for c in range(columns):
+            boxes[0, 0, c] = cells[c, orders[c, first]]
+            boxes[0, 1, c] = cells[c, orders[c, last - 1]]
+            boxes[1, 0, c] = cost(losses, c, boxes[0, 0, c], boxes[0, 1, c])
+            loss += whole * boxes[1, 0, c]
+        if rules is not None:
+            for v in range(values):
+                work[WHOLE, v] = 0
+            for i in range(first, last):
+                at = orders[0, i]
+                for s in range(columns + SPREAD, len(cells)):
+                    work[WHOLE, cells[s, at]] += cells[columns + RECORDS, at]
+        for c in range(columns if whole >= 2 * k else 0):
+            if boxes[0, 0, c] == boxes[0, 1, c]:
+                continue
+            order = orders[c]
+            changes = weigh(
+                cells, losses, c, order, first, last, whole, k, rules, rare, work, boxes, values,
+                found,
+            )  # fmt: skip
+            weigh_subtrees(
+                cells, losses, c, order, first, last, whole, k, rules, rare, work, boxes, values,
+                found, changes,
+            )  # fmt: skip
+        is_little = found[AXIS] < 0 or (loss - found[LOSS]) * LITTLE < loss
+        if found[PAIRS] > 0 and is_little:
+            found[AXIS] = found[PAIRS_AXIS]
+            found[FIRST] = first
+            found[LAST] = found[PAIRS_LAST]
+        is_whole = found[AXIS] < 0 and step > 1
+        if is_whole:
+            continue
         if found[AXIS] < 0:
-            for i in range(begin, begin + rows):
-                label[i] = classes
+            for c in range(columns):
+                out[0, classes, c] = boxes[0, 0, c]
+                out[1, classes, c] = boxes[0, 1, c]
+            for i in range(rows):
+                at = cells[columns + ROW, orders[0, first + i]]
+                ids[begin + i] = at
+                label[at] = classes
             classes += 1
             begin += rows
             depth -= 1
             continue
-        ends[depth] = divide(cells, other, begin, rows, step, work[0], found)
+        if step == 1:
+            ends[258 + depth] = begin + split(orders, first, last, found, boxes)
+        else:
+            # As codes the cut holds for all rows.
+            axis = found[AXIS]
+            low = np.int32(-1)
+            if found[FIRST] > 0:
+                low = cells[axis, orders[axis, found[FIRST] - 1]]
+            at = orders[axis, found[LAST]]
+            high = cells[axis, orders[axis, found[LAST] - 1]]
+            stop = begin + at * step if cells[axis, at] == high else begin + rows
+            ends[258 + depth] = begin + divide(
+                source, orders, begin, begin + rows, axis, low, high, stop
+            )
         depth += 1
     return classes

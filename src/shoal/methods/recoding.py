@@ -106,7 +106,8 @@ def recoding_of(
     if node is not None:
         joined_node = np.empty((classes, low.shape[1]), dtype=np.int32)
         joined_node[home] = node
-    order = np.lexsort(np.concatenate((joined_low, joined_high), axis=1).T[::-1])
+    sizes = [len(domain.labels) for domain in table.domains]
+    order = sort_rows(np.concatenate((joined_low, joined_high), axis=1), sizes + sizes)
     rank = np.empty(classes, dtype=np.int64)
     rank[order] = np.arange(classes)
     final = np.append(rank[home], SUPPRESSED)  # label -1 stays -1
@@ -199,7 +200,9 @@ def _join_pieces(
     row: NDArray[np.int64], label: NDArray[np.int64], count: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Sort pieces by row and class; pieces of one row in one class become one."""
-    if len(row) and len(row) == row.max() + 1 and np.bincount(row).max() == 1:
+    if (row[1:] > row[:-1]).all():
+        return row, label, count
+    if len(row) == row.max() + 1 and np.bincount(row).max() == 1:
         order = np.empty_like(row)  # every row once
         order[row] = np.arange(len(row))
         return row[order], label[order], count[order]

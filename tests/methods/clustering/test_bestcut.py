@@ -28,7 +28,7 @@ def cut(table, models, **options):
 
 
 def classes(found):
-    return [found.row[found.label == c].tolist() for c in range(found.label[-1] + 1)]
+    return [np.flatnonzero(found.label == c).tolist() for c in range(len(found.low))]
 
 
 def plain(table):
@@ -121,6 +121,20 @@ def test_a_sample_decides_where_to_cut_never_whether_it_may(table, k, sample):
 def plain_rows(table, rows):
     data, counts = plain(table)
     return [data[r] for r in rows], [counts[r] for r in rows]
+
+
+def test_the_boxes_of_a_large_table_hold_its_rows():
+    table = numbers(kernel.NEAR + 9_000, 3, 400)
+    found = cut(table, [KAnonymity(4)])
+    assert np.sort(found.row).tolist() == list(range(table.rows))
+    label = found.label[found.row]
+    starts = np.flatnonzero(np.diff(label, prepend=-1))
+    assert label[starts].tolist() == list(range(len(found.low)))  # each class is a run
+    assert np.add.reduceat(table.counts[found.row], starts).min() >= 4
+    ordered = table.codes[found.row]
+    assert np.array_equal(np.minimum.reduceat(ordered, starts, axis=0), found.low)
+    assert np.array_equal(np.maximum.reduceat(ordered, starts, axis=0), found.high)
+    assert len(found.low) > table.records // 8  # no class can be halved, and few nearly so
 
 
 def test_where_the_whole_table_breaks_the_promise_all_is_suppressed():

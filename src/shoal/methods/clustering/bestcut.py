@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from shoal.core.privacy import PrivacyModel
 from shoal.kernels import clustering_cut as kernel
 from shoal.kernels.clustering_losses import packed
@@ -38,7 +40,8 @@ def bestcut(
         losses=packed(space),
         promise=promise_of(models, table),
     )
-    clusters = Clusters(cuts.row, cuts.label, table.counts[cuts.row])
+    clusters = Clusters(np.arange(table.rows), cuts.label, table.counts)
     return settle(
-        table, models, clusters, space=space, codes=cuts.codes, suppression_limit=suppression_limit
-    )
+        table, models, clusters, space=space, boxes=(cuts.low, cuts.high),
+        suppression_limit=suppression_limit,
+    )  # fmt: skip

@@ -267,7 +267,8 @@ def _cut(table: FrequencyTable, task: _Task, rows: Rows) -> Clusters:
         table.codes[rows], table.counts[rows], table.sensitive[rows],
         losses=task.losses, promise=task.promise,
     )  # fmt: skip
-    return Clusters(rows[found.row], found.label, table.counts[rows[found.row]])
+    ordered = rows[found.row]
+    return Clusters(ordered, found.label[found.row], table.counts[ordered])
 
 
 def _merged(table: FrequencyTable, task: _Task, rows: Rows) -> Clusters:

@@ -23,19 +23,19 @@ def settle(
     clusters: Clusters,
     *,
     space: Space,
-    codes: NDArray[np.int32] | None = None,
+    boxes: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None,
     suppression_limit: float = 0.0,
     facts: dict[str, Any] | None = None,
 ) -> Recoding:
     """Return the recoding of clusters that each keep the promise if the whole table does.
 
     Labels must be 0 … c-1, none of them empty. Only where the whole table breaks the promise
-    is there anything to mend. codes: of the pieces, where they are at hand.
+    is there anything to mend. boxes: of the clusters, where they are known.
     """
     if failing_classes(one_class(table), models).any():
         return recode(
             table, models, clusters, space=space, suppression_limit=suppression_limit, facts=facts
         )
     row, label, records = clusters
-    low, high = boxes_of(table.codes[row] if codes is None else codes, label)
+    low, high = boxes_of(table.codes[row], label) if boxes is None else boxes
     return recoding_of(table, low, high, (row, label, records), facts=facts)
