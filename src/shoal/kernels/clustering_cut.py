@@ -49,6 +49,7 @@ CLASSES = 8
 """A part is large where it has so many times k records."""
 
 RECORDS, ROW, SPREAD = range(3)  # behind the codes of a row: the last begins its sensitive values
+MOST = np.iinfo(np.int64).max  # no loss reaches it
 LOSS, AXIS, FIRST, LAST = range(4)  # a cut: rows FIRST … LAST - 1, sorted by AXIS, leave
 PAIRS, PAIRS_AXIS, PAIRS_LAST = range(4, 7)  # the cut that separates most pairs, their weight
 WEIGHT, PLACE = range(3, 5)  # rows of `work`, behind the losses of both sides
@@ -98,7 +99,8 @@ def cut(
         raise KernelInputError(problem="bestcut takes up to 2,147,483,647 equal records")
     near = NEAR if rows > NEAR else 0
     source = np.empty((columns + SPREAD + sensitive.shape[1], rows + near), dtype=np.int32)
-    source[:columns, :rows] = codes.T
+    for some in range(0, rows, NEAR):
+        source[:columns, some : min(some + NEAR, rows)] = codes[some : some + NEAR].T
     source[columns + RECORDS, :rows] = counts
     source[columns + ROW, :rows] = np.arange(rows)
     source[columns + SPREAD :, :rows] = (sensitive + promise.start[:-1]).T  # places in a histogram
@@ -248,6 +250,8 @@ def weigh(cells, losses, j, order, begin, end, whole, k, rules, rare, work, boxe
                 first - begin if side == 1 else end - last, last + 1 - first, side, work,
             )  # fmt: skip
     counted = begin
+    best = found[LOSS]
+    most = found[PAIRS]
     for i in range(first, last + 1):
         weight = work[WEIGHT, i]
         less = whole - weight
@@ -259,8 +263,7 @@ def weigh(cells, losses, j, order, begin, end, whole, k, rules, rare, work, boxe
             if code != beyond:
                 pairs = (weight >> shift) * (less >> shift)
                 pairs *= 2 * cost(losses, j, code, beyond) if is_tree else np.int64(boxes[1, 0, j])
-        is_less = found[LOSS] < 0 or mine < found[LOSS]
-        if is_less or pairs > found[PAIRS]:
+        if mine < best or pairs > most:
             if rules is not None:
                 is_allowed = both_hold(
                     cells, columns, order, counted, i, weight, whole, rules, rare, work, values,
@@ -269,15 +272,17 @@ def weigh(cells, losses, j, order, begin, end, whole, k, rules, rare, work, boxe
                 counted = i
                 if not is_allowed:
                     continue
-            if is_less:
-                found[LOSS] = mine
+            if mine < best:
+                best = mine
                 found[AXIS] = j
                 found[FIRST] = begin
                 found[LAST] = i
-            if pairs > found[PAIRS]:
-                found[PAIRS] = pairs
+            if pairs > most:
+                most = pairs
                 found[PAIRS_AXIS] = j
                 found[PAIRS_LAST] = i
+    found[LOSS] = best
+    found[PAIRS] = most
     return changes
 
 
@@ -315,13 +320,13 @@ def measure_runs(cells, order, begin, end, changes, work, boxes):
 
 @lean
 def group_loss(losses, first, last, inside, outside, limit, boxes):
-    """Return the loss of cutting runs first … last - 1 out of the middle; -1: not below a limit."""
+    """Return the loss of cutting runs first … last - 1 out of the middle, or a limit."""
     before = BEFORE + first - 1
     behind = BEHIND + last
     loss = np.int64(0)
     for c in range(boxes.shape[2]):
-        if 0 <= limit <= loss:
-            return np.int64(-1)
+        if limit <= loss:
+            return limit
         low = boxes[before, 0, c]
         high = boxes[before, 1, c]
         low = boxes[behind, 0, c] if boxes[behind, 0, c] < low else low
@@ -333,7 +338,7 @@ def group_loss(losses, first, last, inside, outside, limit, boxes):
             low = boxes[run, 0, c] if boxes[run, 0, c] < low else low
             high = boxes[run, 1, c] if boxes[run, 1, c] > high else high
         loss += cost(losses, c, low, high) * inside
-    return loss if limit < 0 or loss < limit else np.int64(-1)
+    return loss if loss < limit else limit
 
 
 @lean
@@ -363,7 +368,7 @@ def weigh_subtrees(
                 measure_runs(cells, order, begin, end, changes, work, boxes)
                 is_measured = True
             loss = group_loss(losses, a + 1, b + 1, inside, whole - inside, found[LOSS], boxes)
-            if loss < 0:
+            if loss == found[LOSS]:
                 continue
             if rules is not None:
                 if not both_hold(
@@ -487,7 +492,7 @@ def run(
         first = begin - base
         last = first + rows // step
         found[AXIS] = -1
-        found[LOSS] = -1
+        found[LOSS] = MOST
         found[PAIRS] = 0
         whole = np.int64(0)
         for i in range(first, last):

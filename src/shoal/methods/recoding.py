@@ -52,11 +52,10 @@ class Recoding:
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Return the number of records of each class."""
-        kept = self.label >= 0
-        weights = self.count[kept]
-        return np.bincount(self.label[kept], weights=weights, minlength=self.classes).astype(
-            np.int64
-        )
+        label, count = self.label, self.count
+        if self.suppressed:
+            label, count = label[label >= 0], count[label >= 0]
+        return np.bincount(label, weights=count, minlength=self.classes).astype(np.int64)
 
     @cached_property
     def suppressed(self) -> int:

@@ -26,6 +26,7 @@ from shoal.methods.clustering.clusters import (
     boxes_of,
     costs,
     histograms_of,
+    order_of,
     place_leftovers,
 )
 from shoal.methods.clustering.kmember import grown
@@ -263,8 +264,9 @@ def _lost(table: FrequencyTable, space: Space, clusters: Clusters) -> int:
 
 
 def _cut(table: FrequencyTable, task: _Task, rows: Rows) -> Clusters:
+    some = slice(None) if len(rows) == table.rows else rows
     found = clustering_cut.cut(
-        table.codes[rows], table.counts[rows], table.sensitive[rows],
+        table.codes[some], table.counts[some], table.sensitive[some],
         losses=task.losses, promise=task.promise,
     )  # fmt: skip
     ordered = rows[found.row]
@@ -317,10 +319,7 @@ class _Round:
     chance: tuple[int, int]
 
     def improve(self, block: tuple[int, NDArray[np.int64]]) -> tuple[NDArray[np.int64], int]:
-        """Return the labels of a block's pieces, different from those of any other block.
-
-        Beside them: by how much the loss fell.
-        """
+        """Return the labels of a block's pieces, and by how much the loss fell."""
         number, at = block
         codes, counts, secret = self.pieces
         chance = np.random.default_rng((*self.chance, number))
@@ -338,8 +337,7 @@ class _Round:
             is_thorough=self.is_thorough,
             is_brief=self.is_brief,
         )
-        shifted: NDArray[np.int64] = label + number * 2 * (len(self.label) + 8)
-        return shifted, fallen
+        return label, fallen
 
 
 def _improve(
@@ -354,7 +352,7 @@ def _improve(
     while plan.goes_on(done):
         rank = _line_up(pieces.codes, label, places, np.random.default_rng((plan.seed, done)))
         label = rank[label]
-        order = np.argsort(label, kind="stable")
+        order = order_of(label)
         blocks = [(i, order[a:b]) for i, (a, b) in enumerate(pairwise(_edges(label[order])))]
         if plan.share < 1:
             blocks = _some(blocks, plan.share, np.random.default_rng((plan.seed, done, 1)))
@@ -363,16 +361,35 @@ def _improve(
             pieces, label, task, cool, plan.is_thorough(done), plan.thorough is not None,
             (plan.seed, done),
         )  # fmt: skip
-        fresh = label - len(label)  # below those of any block
         found = _each(this.improve, blocks, plan.threads)
-        for (_, at), (labels, less) in zip(blocks, found, strict=True):
-            fresh[at] = labels
-            fallen += less
-        _, label = np.unique(fresh, return_inverse=True)
+        fallen += sum(less for _, less in found)
+        label = _renumbered(
+            label, [(at, labels) for (_, at), (labels, _) in zip(blocks, found, strict=True)]
+        )
         if fallen >= most:  # rounds that accept losses may end above the start
             best, most = label, fallen
         done += 1
-    return np.unique(best, return_inverse=True)[1], done
+    return best, done
+
+
+def _renumbered(
+    label: NDArray[np.int64], blocks: Sequence[tuple[Rows, NDArray[np.int64]]]
+) -> NDArray[np.int64]:
+    """Return labels 0 … c-1: first those of the pieces in no block, then block by block."""
+    is_left = np.ones(len(label), dtype=bool)
+    for at, _ in blocks:
+        is_left[at] = False
+    left = label[is_left]
+    is_used = np.zeros(int(label.max()) + 1, dtype=bool)
+    is_used[left] = True
+    fresh = np.empty_like(label)
+    fresh[is_left] = (np.cumsum(is_used) - 1)[left]
+    number = int(is_used.sum())
+    for at, labels in blocks:
+        some, where = np.unique(labels, return_inverse=True)
+        fresh[at] = where + number
+        number += len(some)
+    return fresh
 
 
 def _some(blocks: list[Part], share: float, chance: np.random.Generator) -> list[Part]:

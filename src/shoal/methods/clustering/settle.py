@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.core.privacy import PrivacyModel
 from shoal.kernels.clustering_space import Space
-from shoal.methods.clustering.clusters import Clusters, boxes_of
+from shoal.methods.clustering.clusters import Clusters, boxes_of, order_of
 from shoal.methods.clustering.repair import recode
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.judging import failing_classes, one_class
@@ -36,6 +36,12 @@ def settle(
         return recode(
             table, models, clusters, space=space, suppression_limit=suppression_limit, facts=facts
         )
-    row, label, records = clusters
-    low, high = boxes_of(table.codes[row], label) if boxes is None else boxes
-    return recoding_of(table, low, high, (row, label, records), facts=facts)
+    low, high = boxes or _boxes(table, clusters)
+    return recoding_of(table, low, high, clusters, facts=facts)
+
+
+def _boxes(
+    table: FrequencyTable, clusters: Clusters
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    order = order_of(clusters.label)
+    return boxes_of(table.codes[clusters.row[order]], clusters.label[order])
