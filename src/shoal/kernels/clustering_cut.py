@@ -173,11 +173,12 @@ def both_hold(cells, columns, order, first, last, left, whole, rules, rare, work
 
 
 @lean
-def scan(cells, losses, c, order, at, rows, number, side, work):
+def scan(cells, losses, c, order, at, rows, number, side, work, boxes):
     """Let a box grow from the right (side 0) or the left (1) end of a part, in column c alone.
 
-    Its first rows lead to the first of a number of positions; to each of these what the box
-    loses there is added. at: where its first row stands in the order.
+    Its first rows lead to the first of a number of positions; to each of these is added how much
+    less the box loses there than the whole part, until it loses as much. at: where its first row
+    stands in the order.
     """
     way = 2 * side - 1
     low = cells[c, order[at]]
@@ -187,10 +188,10 @@ def scan(cells, losses, c, order, at, rows, number, side, work):
         low = code if code < low else low
         high = code if code > high else high
         at += way
-    fresh = cost(losses, c, low, high)
+    less = boxes[1, 0, c] - cost(losses, c, low, high)
     to = at + 1 - side
-    for _ in range(number):
-        work[1 + side, to] += fresh
+    for _ in range(number if less > 0 else 0):
+        work[1 + side, to] += less
         code = cells[c, order[at]]
         at += way
         to += way
@@ -200,22 +201,28 @@ def scan(cells, losses, c, order, at, rows, number, side, work):
             high = code
         else:
             continue
-        fresh = cost(losses, c, low, high)
+        less = boxes[1, 0, c] - cost(losses, c, low, high)
+        if less == 0:
+            return
 
 
 @lean
-def weigh(cells, losses, j, order, begin, end, whole, k, rules, rare, work, boxes, values, found):
+def weigh(
+    cells, losses, j, order, begin, end, whole, loss, k, rules, rare, work, boxes, values, found
+):  # fmt: skip
     """Look at every position of a part, sorted by column j, that leaves k records on each side.
 
     Boxes grow from the right and from the left, column by column. In a large part the pairs that
     a change of code separates are counted too. Where column j is a tree, the places where its
     code changes are written down; return how many they are.
 
-    boxes: the box of the whole part, the loss of each column in it; then boxes of runs.
+    loss: of the whole part. boxes: its box, the loss of each column in it; then boxes of runs.
     """
     columns = boxes.shape[2]
     is_tree = losses[FACTS * j + BRANCHES]
-    is_large = whole >= CLASSES * k
+    reach = np.int64(0)  # how far apart pairs are at most; in a small part it does not matter
+    if whole >= CLASSES * k:
+        reach = np.int64(boxes[1, 0, j]) * (1 + is_tree)
     shift = 0  # so that products of records and losses stay below 2 ** 62
     while whole >> shift >= 1 << 20:
         shift += 1
@@ -239,15 +246,11 @@ def weigh(cells, losses, j, order, begin, end, whole, k, rules, rare, work, boxe
             if code != beyond and changes < GROUPS:
                 work[PLACE, changes] = i
                 changes += 1
-    still = np.int64(0)
     for c in range(columns if first <= last else 0):
-        if boxes[0, 0, c] == boxes[0, 1, c]:
-            still += boxes[1, 0, c]
-            continue
-        for side in range(2):
+        for side in range(2 if boxes[0, 0, c] < boxes[0, 1, c] else 0):
             scan(
                 cells, losses, c, order, begin if side == 1 else end - 1,
-                first - begin if side == 1 else end - last, last + 1 - first, side, work,
+                first - begin if side == 1 else end - last, last + 1 - first, side, work, boxes,
             )  # fmt: skip
     counted = begin
     best = found[LOSS]
@@ -255,14 +258,15 @@ def weigh(cells, losses, j, order, begin, end, whole, k, rules, rare, work, boxe
     for i in range(first, last + 1):
         weight = work[WEIGHT, i]
         less = whole - weight
-        mine = (work[2, i] + still) * weight + (work[1, i] + still) * less
-        pairs = np.int64(0)
-        if is_large:
+        mine = loss - work[2, i] * weight - work[1, i] * less
+        pairs = (weight >> shift) * (less >> shift) * reach
+        if pairs > most:
             code = cells[j, order[i - 1]]
             beyond = cells[j, order[i]]
-            if code != beyond:
-                pairs = (weight >> shift) * (less >> shift)
-                pairs *= 2 * cost(losses, j, code, beyond) if is_tree else np.int64(boxes[1, 0, j])
+            if code == beyond:
+                pairs = np.int64(0)
+            elif is_tree:
+                pairs = (weight >> shift) * (less >> shift) * 2 * cost(losses, j, code, beyond)
         if mine < best or pairs > most:
             if rules is not None:
                 is_allowed = both_hold(
@@ -515,8 +519,8 @@ def run(
                 continue
             order = orders[c]
             changes = weigh(
-                cells, losses, c, order, first, last, whole, k, rules, rare, work, boxes, values,
-                found,
+                cells, losses, c, order, first, last, whole, loss, k, rules, rare, work, boxes,
+                values, found,
             )  # fmt: skip
             weigh_subtrees(
                 cells, losses, c, order, first, last, whole, k, rules, rare, work, boxes, values,
