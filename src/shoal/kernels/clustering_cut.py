@@ -102,7 +102,6 @@ def cut(
     for some in range(0, rows, NEAR):
         source[:columns, some : min(some + NEAR, rows)] = codes[some : some + NEAR].T
     source[columns + RECORDS, :rows] = counts
-    source[columns + ROW, :rows] = np.arange(rows)
     source[columns + SPREAD :, :rows] = (sensitive + promise.start[:-1]).T  # places in a histogram
     sample = rows if promise.kind.size else sample or max(SAMPLE, 10 * int(promise.k))
     values = promise.reference.size if promise.kind.size else 0
@@ -482,12 +481,15 @@ def run(
                     for i in range(rows):
                         source[c, len(label) + i] = source[c, ids[begin + i]]
                 for i in range(rows):
+                    source[columns + ROW, len(label) + i] = ids[begin + i]
                     ids[begin + i] = len(label) + i
             base = begin
             for i in range(rows // step):
                 at = ids[begin + i * step]
                 for c in range(len(source)):
                     cells[c, i] = source[c, at]
+                if at < len(label):
+                    cells[columns + ROW, i] = at
             before = np.int64(-1)
             for n in range(-few if step == 1 else 0, columns):
                 c = turns[n if n >= 0 else n + columns]
