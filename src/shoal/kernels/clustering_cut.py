@@ -97,6 +97,9 @@ def cut(
         raise KernelInputError(problem="losses must be int32, and there must be rows")
     if counts.max() > np.iinfo(np.int32).max:
         raise KernelInputError(problem="bestcut takes up to 2,147,483,647 equal records")
+    if columns == 0:  # nothing to cut along
+        none = np.empty((1, 0), dtype=np.int32)
+        return Cuts(np.arange(rows, dtype=np.int32), np.zeros(rows, dtype=np.int64), none, none)
     near = NEAR if rows > NEAR else 0
     source = np.empty((columns + SPREAD + sensitive.shape[1], rows + near), dtype=np.int32)
     for some in range(0, rows, NEAR):

@@ -145,6 +145,15 @@ def test_where_the_whole_table_breaks_the_promise_all_is_suppressed():
     assert len(records(table)[0]) == release.sizes.sum()
 
 
+def test_without_quasi_identifiers_there_is_one_class():
+    bare = from_codes(
+        (), np.empty((5, 0), dtype=np.int32), np.ones(5, dtype=np.int64),
+        sensitive_domains=(disease(),), sensitive=np.array([[0, 1, 1, 0, 1]], dtype=np.int32).T,
+    )  # fmt: skip
+    for models in ([KAnonymity(2)], [KAnonymity(2), LDiversity(2, column="disease")]):
+        assert bestcut(bare, models).sizes.tolist() == [5]
+
+
 def test_a_table_without_rows_is_refused():
     table = numbers(5, 2, 9)
     with pytest.raises(KernelInputError, match="rows"):
