@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from tests.methods.clustering.tables import (
     records,
     tables,
 )
+from tests.methods.clustering.test_laws import numbers
 from tests.naive import clustering as naive
 
 from shoal.core.errors import MethodError
@@ -67,3 +70,15 @@ def test_classification_penalty_needs_a_target():
     table = from_codes(domains(), nothing, np.array([4], dtype=np.int64))
     with pytest.raises(MethodError, match="--target"):
         method.kmember(table, [KAnonymity(2)], cm=True)
+
+
+def test_the_penalty_needs_no_memory_for_pairs_of_rows_and_clusters():
+    for size, distinct in ((61, 50), (6_001, 3_000)):  # the first one compiles
+        table = numbers(size, 2, distinct)
+        classes = (np.arange(table.rows) % 2).astype(np.int32)
+        tracemalloc.start()
+        found = fast(table, 2, 0, 256, classes=classes, penalty=naive.SCALE)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert np.bincount(found.label, weights=found.records).min() >= 2
+    assert peak < 40_000_000  # a number for each pair takes 144 MB

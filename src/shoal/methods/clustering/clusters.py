@@ -83,7 +83,7 @@ def place_leftovers(
         Ties go to the cluster with the lowest number. Without any cluster, the leftovers
         become one.
     """
-    return _placed(clusters, codes, space, turns=turns, extra=None)
+    return _placed(clusters, codes, space, turns=turns)
 
 
 def place_by_class(
@@ -109,7 +109,7 @@ def place_by_class(
     )
     extra = np.full((number, len(cells) // number), penalty, dtype=np.int64)
     extra[cells.reshape(-1, number).argmax(axis=1), np.arange(extra.shape[1])] = 0
-    return _placed(clusters, codes, space, turns=turns, extra=extra[classes])
+    return _placed(clusters, codes, space, turns=turns, extra=extra, classes=classes)
 
 
 def _placed(
@@ -118,8 +118,10 @@ def _placed(
     space: Space,
     *,
     turns: NDArray[np.int64] | None,
-    extra: NDArray[np.int64] | None,
+    extra: NDArray[np.int64] | None = None,
+    classes: NDArray[np.int32] | None = None,
 ) -> Clusters:
+    """Place leftovers; extra: what each class (of each row) costs in each cluster besides."""
     left = clusters.label < 0
     if not left.any():
         return clusters
@@ -135,7 +137,7 @@ def _placed(
         step = max(MOST // len(sizes), 1)
         for begin in range(0, len(rows), step):
             some = slice(begin, begin + step)
-            more = None if extra is None else extra[rows[some]]
+            more = None if extra is None or classes is None else extra[classes[rows[some]]]
             chosen[some] = _choose(codes[rows[some]].astype(np.int64), boxes, sizes, space, more)
     return Clusters(
         np.concatenate((kept.row, rows)),
