@@ -53,7 +53,7 @@ class Recoding:
     def sizes(self) -> NDArray[np.int64]:
         """Return the number of records of each class."""
         label, count = self.label, self.count
-        if self.suppressed:
+        if (label < 0).any():
             label, count = label[label >= 0], count[label >= 0]
         return np.bincount(label, weights=count, minlength=self.classes).astype(np.int64)
 
