@@ -19,6 +19,7 @@ def summary(report: ReleaseReport, *, out: str | None) -> str:
     where = f" in {out}" if out else ""
     head = f"{report.released:,} of {report.records:,} records released{where}"
     rows = [
+        *[("WARNING", warning) for warning in report.warnings],
         ("method", report.method),
         *[("promise", _result(result)) for result in report.privacy],
         ("classes", f"{report.classes:,}, the smallest has {report.smallest_class:,} records"),
@@ -40,6 +41,7 @@ def verification(result: Verification) -> str:
     """Say whether a table keeps a promise, model by model."""
     verdict = "safe: every class keeps the promise" if result.holds else "NOT safe"
     rows = [
+        *[("WARNING", warning) for warning in result.warnings],
         ("records", f"{result.records:,} in {result.classes:,} classes"),
         ("smallest", f"class of {result.smallest_class:,} records"),
         *[("promise", _result(each)) for each in result.privacy],

@@ -37,6 +37,7 @@ class Verification:
     smallest_class: int
     violating_records: int
     privacy: tuple[ModelResult, ...]
+    warnings: tuple[str, ...] = ()  # what a promise that holds does not say
 
     @property
     def holds(self) -> bool:
@@ -52,6 +53,7 @@ class Verification:
             "smallest_class": self.smallest_class,
             "violating_records": self.violating_records,
             "privacy": [result.to_document() for result in self.privacy],
+            "warnings": list(self.warnings),
         }
 
 
@@ -92,7 +94,11 @@ class Risk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseReport:
-    """The account of one `anonymize` or `learn`: what was decided, lost and promised."""
+    """The account of one `anonymize` or `learn`: what was decided, lost and promised.
+
+    `warnings` must not be overlooked and are printed before any number; `notices` are for
+    whoever reads to the end.
+    """
 
     method: str
     records: int
@@ -107,6 +113,7 @@ class ReleaseReport:
     seconds: Mapping[str, float]
     facts: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
     def to_document(self) -> dict[str, Any]:
@@ -126,6 +133,7 @@ class ReleaseReport:
                 "after": self.risk_after.to_document(),
             },
             **self.facts,
+            "warnings": list(self.warnings),
             "notices": list(self.notices),
             "seconds": dict(self.seconds),
         }

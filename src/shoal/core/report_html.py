@@ -33,6 +33,7 @@ def to_html(report: ReleaseReport) -> str:
         "<meta name='viewport' content='width=device-width,initial-scale=1'>",
         f"<title>Release report</title><style>{_STYLE}</style></head><body>",
         f"<h1>Release report</h1><p class='lead'>{escape(lead)}</p>",
+        _listed("Warnings", report.warnings, " class='broken'"),
         "<h2>The promise</h2>",
         _table(("model", "parameters", "worst class", "verdict"), map(_promise, report.privacy)),
         "<h2>The risk that remains</h2>",
@@ -43,7 +44,7 @@ def to_html(report: ReleaseReport) -> str:
         _table(("column", "loss", ""), _column_rows(report)),
         "<h2>Measures</h2>",
         _table(("measure", "value"), _measure_rows(report)),
-        _notices(report),
+        _listed("Notices", report.notices),
         f"<footer>Method: {escape(report.method)}. {report.classes:,} classes, the smallest has "
         f"{report.smallest_class:,} records. {report.seconds['total']:.2f} s.</footer>",
         "</body></html>\n",
@@ -103,11 +104,11 @@ def _measure_rows(report: ReleaseReport) -> list[str]:
     ]
 
 
-def _notices(report: ReleaseReport) -> str:
-    if not report.notices:
+def _listed(title: str, texts: tuple[str, ...], mark: str = "") -> str:
+    if not texts:
         return ""
-    items = "".join(f"<li>{escape(notice)}</li>" for notice in report.notices)
-    return f"<h2>Notices</h2><ul>{items}</ul>"
+    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    return f"<h2{mark}>{title}</h2><ul>{items}</ul>"
 
 
 def _percent(share: float) -> str:
