@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,64 @@ def test_passes_over_a_large_file_write_the_same_table(
         rows.append(frame.with_columns(pl.all().cast(pl.String)).rows())
     assert rows[0] == rows[1]
     assert len(rows[0]) == 3000
+
+
+ROLES = {
+    "all quasi": ("quasi", "quasi", "identifying", "identifying"),
+    "and neutral": ("quasi", "quasi", "identifying", "neutral"),
+    "and sensitive": ("quasi", "quasi", "sensitive", "identifying"),
+    "and both": ("quasi", "quasi", "sensitive", "neutral"),
+    "one quasi, neutral only": ("quasi", "neutral", "neutral", "neutral"),
+}
+ENDINGS = (".csv", ".csv.gz", ".tsv", ".jsonl", ".parquet", ".arrow")
+
+
+def write_as(frame: pl.DataFrame, path: Path) -> None:
+    if path.name.endswith(".csv.gz"):
+        path.write_bytes(gzip.compress(frame.write_csv().encode()))
+    elif path.suffix in (".csv", ".tsv"):
+        frame.write_csv(path, separator="\t" if path.suffix == ".tsv" else ",")
+    else:
+        write = {".jsonl": frame.write_ndjson, ".parquet": frame.write_parquet,
+                 ".arrow": frame.write_ipc}  # fmt: skip
+        write[path.suffix](path)  # type: ignore[operator]
+
+
+def content(path: Path) -> object:
+    """The bytes of a file; the table of a columnar one, whose bytes depend on its row groups."""
+    if path.suffix == ".parquet":
+        return pl.read_parquet(path).to_dict(as_series=False)
+    if path.suffix == ".arrow":
+        return pl.read_ipc(path).to_dict(as_series=False)
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
+@pytest.mark.local("memory of one process")
+@pytest.mark.parametrize("keep_order", [False, True], ids=["sorted", "in order"])
+@pytest.mark.parametrize("roles", ROLES)
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_table_past_memory_is_released_in_every_role_format_and_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, roles: str, keep_order: bool
+) -> None:
+    names = ("age", "zip", "illness", "note")
+    document = dict(zip(names, ROLES[roles], strict=True))
+    schema = Schema.from_document({"columns": document})
+    frame = table(400).with_columns(pl.col("note").replace("n1", None))
+    write_as(frame, tmp_path / f"in{ending}")
+
+    def release(out: Path) -> object:
+        shoal.anonymize(
+            tmp_path / f"in{ending}", schema, privacy=[shoal.KAnonymity(5)], out=out,
+            options=Options(method="mondrian", keep_order=keep_order),
+        )  # fmt: skip
+        return content(out)
+
+    kept = {each: release(tmp_path / f"kept{each}") for each in ENDINGS}
+    monkeypatch.setattr("shoal.engines.local.source.KEEP_BYTES", 0)
+    monkeypatch.setattr("shoal.engines.local.recode.PASS_CELLS", 300)
+    monkeypatch.setattr("shoal.engines.local.recode.BATCH", 90)
+    for each in ENDINGS:
+        assert release(tmp_path / f"passes{each}") == kept[each], each
 
 
 def test_a_release_is_sorted_by_its_released_values(tmp_path: Path) -> None:

@@ -26,6 +26,30 @@ def test_every_format_reads_as_the_same_table(tmp_path: Path) -> None:
         assert read.equals(frame), name
 
 
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.csv.gz"])
+def test_what_a_packed_file_takes_follows_its_records_not_its_bytes(
+    tmp_path: Path, name: str
+) -> None:
+    half = 50_000
+    texts = ["a text that stands there again and again"] * half + ["another"] * half
+    frame = pl.DataFrame({"n": [7] * (2 * half), "text": texts})
+    if name == "t.parquet":
+        frame.write_parquet(tmp_path / name)
+    elif name == "t.arrow":
+        frame.write_ipc(tmp_path / name, compression="zstd")
+    else:
+        (tmp_path / name).write_bytes(gzip.compress(frame.write_csv().encode()))
+    text = len(frame.write_csv())
+    source = open_source(tmp_path / name)
+    assert (tmp_path / name).stat().st_size < text / 50
+    assert text <= source.size < 4 * text
+
+
+def test_a_columnar_file_without_a_record_has_a_size(tmp_path: Path) -> None:
+    pl.DataFrame({"a": []}, schema={"a": pl.String}).write_parquet(tmp_path / "t.parquet")
+    assert open_source(tmp_path / "t.parquet").fits_memory()
+
+
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_the_separator_is_found(tmp_path: Path, separator: str) -> None:
     (tmp_path / "t.csv").write_text(f'a{separator}"b,;x"\n1{separator}2\n')

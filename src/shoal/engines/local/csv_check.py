@@ -40,6 +40,7 @@ class CsvShape:
     separator: str
     records: int
     has_blank_end: bool
+    size: int  # bytes of text, unpacked
 
 
 def open_bytes(path: Path) -> IO[bytes]:
@@ -77,12 +78,21 @@ def _check(file: IO[bytes], *, where: str, separator: str | None) -> CsvShape:
     columns, used = _header(head, where=where, separator=separator)
     if head.startswith(b"\xef\xbb\xbf"):
         head = head[3:]
-    state = _scan(_chunks(head, file), used, fields=len(columns), where=where)
+    size = 0
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal size
+        for chunk in _chunks(head, file):
+            size += len(chunk)
+            yield chunk
+
+    state = _scan(chunks(), used, fields=len(columns), where=where)
     return CsvShape(
         columns=columns,
         separator=used,
         records=int(state[csv_shape.RECORDS]) - 1,
         has_blank_end=bool(state[csv_shape.BLANKS]),
+        size=size,
     )
 
 

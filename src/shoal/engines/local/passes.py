@@ -57,8 +57,7 @@ class Stretches:
                 yield found.select(self.others), rank_of, found[COUNT].to_numpy()
 
     def _keyed(self, batch: pl.DataFrame, rank: NDArray[np.int64]) -> pl.DataFrame:
-        frame = batch.select(self.others) if self.others else pl.DataFrame()
-        return frame.with_columns(pl.Series(RANK, rank))
+        return batch.select(*self.others, pl.Series(RANK, rank))
 
     def _text(self) -> pl.Expr:
         """One text that orders records as their columns do: no text holds a zero byte."""

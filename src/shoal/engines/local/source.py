@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,10 @@ from shoal.engines.local.database import Database
 
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather")
 
-# A file up to this size (of text; packed ones count more) is kept in memory
-# between the passes; a larger one is read again for every pass.
+# A table up to this size (of text, or of unpacked columns) is kept in memory between the
+# passes; a larger one is read again for every pass.
 KEEP_BYTES = 400 * 2**20
-_GROWTH = {"csv": 1, "csv.gz": 8, "jsonl": 1, "parquet": 6, "arrow": 1}
+_SAMPLES, _SAMPLE_ROWS = 5, 500  # places of a columnar file that tell how wide its records are
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,29 @@ class Source:
 
     def fits_memory(self) -> bool:
         """Say whether the table is small enough to be kept between two passes."""
-        if self.path is None:
-            return True
-        return self.path.stat().st_size * _GROWTH[self.format] <= KEEP_BYTES
+        return self.path is None or self.size <= KEEP_BYTES
+
+    @cached_property
+    def size(self) -> int:
+        """Return about how many bytes the records take, unpacked.
+
+        The size of a columnar file says little: repeated values are stored once, so that 27 MB
+        may stand for 1.4 GB. Its number of records is known, and a few of them tell their width.
+        """
+        assert self.path is not None
+        if self.shape is not None:
+            return self.shape.size
+        packed = self.path.stat().st_size
+        if self.format == "jsonl" or self.frame is None:
+            return packed
+        records = int(self.collect(self.frame.select(pl.len())).item())
+        step = max(records // _SAMPLES, 1)
+        starts = range(0, records, step)
+        widths = [
+            _width(self.collect(self.frame.slice(start, min(step, _SAMPLE_ROWS))))
+            for start in starts
+        ]
+        return max(packed, int(records * max(widths, default=0)))
 
     def collect(self, lazy: pl.LazyFrame) -> pl.DataFrame:
         """Run a lazy query; what Polars says of the data stays inside."""
@@ -75,6 +96,20 @@ class Source:
             return lazy.collect(engine="streaming")
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(where=self.where, problem=_safe(error)) from None
+
+
+def _width(sample: pl.DataFrame) -> float:
+    """Return the bytes that a record takes in memory, on average."""
+    total = 0
+    for series in sample:
+        if series.dtype in (pl.String, pl.Binary):  # its own bytes: buffers may be shared
+            lengths = series.str.len_bytes() if series.dtype == pl.String else series.bin.size()
+            total += 16 * series.len() + int(lengths.sum() or 0)
+        elif isinstance(series.dtype, (pl.Categorical, pl.Enum)):
+            total += 4 * series.len()
+        else:
+            total += int(series.estimated_size())
+    return total / max(sample.height, 1)
 
 
 def with_codes(lazy: pl.LazyFrame, columns: Collection[str]) -> pl.LazyFrame:
