@@ -12,10 +12,18 @@ SCALE = 1 << 20
 
 
 class Losses:
-    """Loss of a set of codes, from the domains' own cost function."""
+    """Loss of a set of codes, from the domains' own cost function, or by weighted steps."""
 
-    def __init__(self, domains):
+    def __init__(self, domains, weight=None):
         self.domains = domains
+        self.weight = weight  # of the step from level i to i - 1, the root being level 1
+
+    def generalized(self, tree, node):
+        """Seed 000, definition 5: WHD(p, q) from the most specific level p = h up to a node's."""
+        h = tree.height + 1
+        q = h - tree.heights[node]
+        whole = sum(self.weight(i, h) for i in range(2, h + 1))
+        return sum(self.weight(i, h) for i in range(q + 1, h + 1)) / whole if whole else 0.0
 
     def column(self, j, codes):
         domain = self.domains[j]
@@ -25,6 +33,9 @@ class Losses:
             span = domain.span or 1.0
             at = [int(np.rint((domain.position[c] - first) / span * SCALE)) for c in (low, high)]
             return at[1] - at[0]
+        if domain.tree is not None and self.weight is not None:
+            node = domain.tree.lca((int(domain.position[low]), int(domain.position[high])))
+            return int(np.rint(self.generalized(domain.tree, node) * SCALE))
         return int(np.rint(domain.cost(low, high) * SCALE))
 
     def box(self, records):
@@ -162,9 +173,19 @@ def _own_gap(r, cluster, domains, at):
     return total
 
 
-def kaca(data, k, *, domains):
-    """Return clusters as lists of records; uniform weights (heights in equal steps)."""
-    losses = Losses(domains)
+def height_weight(beta):
+    """Seed 000: the weight of the step from level i to i - 1, by its formula."""
+    return lambda i, h: 1 / (i - 1) ** beta
+
+
+def example_weight(beta):
+    """The same as its worked example has it: the step next to the values, from h, is the first."""
+    return lambda i, h: 1 / (h - i + 1) ** beta
+
+
+def kaca(data, k, *, domains, weight=None):
+    """Return clusters as lists of records; without a weight all steps of a tree are alike."""
+    losses = Losses(domains, weight)
     classes = {}
     for r, record in enumerate(data):
         classes.setdefault(record, []).append(r)

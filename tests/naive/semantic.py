@@ -57,9 +57,13 @@ class Column:
             return self.leaves(lca) / self.leaves(root)
         if self.distance == "height":
             return self.height(lca) / self.height(root)
-        if self.distance == "weighted":
-            rises = [1 / (i + 1) ** self.beta for i in range(self.height(root))]
-            return sum(rises[: self.height(lca)]) / sum(rises)
+        if self.distance in ("weighted", "weighted-example"):
+            h = self.height(root) + 1  # levels count from the root, which is 1
+            weight = {i: 1 / (i - 1) ** self.beta for i in range(2, h + 1)}
+            if self.distance == "weighted-example":
+                weight = {i: weight[h + 2 - i] for i in weight}
+            lost = range(h - self.height(lca) + 1, h + 1)
+            return sum(weight[i] for i in lost) / sum(weight.values())
         return 1.0
 
     @cached_property

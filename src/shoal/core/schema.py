@@ -59,7 +59,8 @@ class HierarchyBuilder(Protocol):
 
 # How far apart two categories are: by the height of their lowest common ancestor, or by the
 # weighted steps up to it (seed 000); by depth, by steps, by leaves or by equality (seed 001).
-DISTANCES = ("height", "weighted", "wu-palmer", "path", "leaf-share", "equal")
+# "weighted-example" weighs the steps as the worked example of seed 000 does, not its formula.
+DISTANCES = ("height", "weighted", "weighted-example", "wu-palmer", "path", "leaf-share", "equal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +72,7 @@ class Attribute:
     `bounds` are the lowest and highest possible value, for differentially private statistics.
     `weight` makes a search treat a column as wider (keep it finer) than the others.
     `distance` says how far apart two of its categories are, one of DISTANCES; `beta` is the
-    exponent of the weighted one (0: every step of the tree weighs the same).
+    exponent of the weighted ones (0: every step of the tree weighs the same).
     """
 
     name: str

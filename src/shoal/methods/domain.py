@@ -19,6 +19,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Kind
 
 ROOT = "*"
+WEIGHTED, WEIGHTED_EXAMPLE = "weighted", "weighted-example"
 MISSING_NODE = "\x00missing"  # a label that no text column can hold
 
 
@@ -32,7 +33,7 @@ class Domain:
         tree: the hierarchy that categories are released from; None on a line.
         ladder: the hierarchy that gives the levels of full-domain recoding, if any.
         distance: how far apart two categories are, as the schema chose it; None: the
-            method's own choice. `beta` is the exponent of the weighted one.
+            method's own choice. `beta` is the exponent of the weighted ones.
 
     Guarantee:
         `label(low, high)` covers every code from low to high, and
@@ -141,6 +142,28 @@ def line_domain(
         ladder=ladder,
         weight=weight,
     )
+
+
+def weighted_heights(height: int, *, beta: float, example: bool = False) -> NDArray[np.float64]:
+    """Return what a value of the most specific level loses 0 … height steps further up.
+
+    Seed 000, definition 5: levels count from the root, which is 1, and the step from level i
+    to i - 1 weighs 1 / (i - 1)^beta, so that steps near the root are the heavy ones; a beta
+    of 0 weighs all alike. Its worked example has the weights the other way round, the
+    step next to the values being the heaviest: `example`.
+
+    Example:
+        Ages, pairs of ages and the root; by the formula, then as in the example:
+
+        >>> weighted_heights(2, beta=1.0).round(2).tolist()
+        [0.0, 0.33, 1.0]
+        >>> weighted_heights(2, beta=1.0, example=True).round(2).tolist()
+        [0.0, 0.67, 1.0]
+    """
+    steps = np.arange(1.0, height + 1) ** -beta  # of level 2 first, the one below the root
+    rises = np.cumsum(np.append(0.0, steps if example else steps[::-1]))
+    found: NDArray[np.float64] = rises / rises[-1] if height else rises
+    return found
 
 
 def tree_domain(

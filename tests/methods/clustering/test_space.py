@@ -39,17 +39,18 @@ def test_weighted_heights_rise_from_nothing_to_the_whole_column(power):
     assert box_loss(whole, whole, space) == 0
 
 
+@pytest.mark.parametrize("name", ["weighted", "weighted-example"])
 @pytest.mark.parametrize("beta", [0.0, 1.0, 2.0])
-def test_a_column_may_choose_the_weighted_hierarchical_distance(beta):
+def test_a_column_may_choose_the_weighted_hierarchical_distance(beta, name):
     line, place, sex = domains()
-    chosen = replace(place, distance="weighted", beta=beta)
+    chosen = replace(place, distance=name, beta=beta)
     space, plain = space_of((line, chosen, sex)), space_of((line, place, sex))
     tree = place.tree
     for low in range(len(place)):
         for high in range(low, len(place)):
             node = tree.lca((int(place.position[low]), int(place.position[high])))
             distance = weighted_hierarchical_distance(
-                0, tree.heights[node], tree.height + 1, beta=beta, uniform=beta == 0
+                0, tree.heights[node], tree.height + 1, beta=beta, example=name != "weighted"
             )
             run = np.array([low]), np.array([high])
             assert costs(space, 1, *run)[0] == round(distance * 2**20)

@@ -21,7 +21,8 @@ TREE = Hierarchy.from_tree(
            "chief": ["head", "boss"], "far": {"off": {"lone": ["hermit"]}}}},
 )  # fmt: skip
 JOBS = ["smith", "baker", "craft", "clerk", "worker", "maid", "head", "hermit"]
-DISTANCES = ["wu-palmer", "path", "leaf-share", "height", "weighted", "equal", None]
+DISTANCES = ["wu-palmer", "path", "leaf-share", "height", "weighted", "weighted-example", "equal",
+             None]  # fmt: skip
 
 
 def columns(missing):

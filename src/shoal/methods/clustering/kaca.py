@@ -13,6 +13,8 @@ from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding
 
+WEIGHTS = ("height", "uniform", "example")
+
 
 def kaca(
     table: FrequencyTable,
@@ -27,17 +29,19 @@ def kaca(
     The distance between two classes is what generalizing them to their closest common
     ancestor distorts: n1 · distort(r1, r12) + n2 · distort(r2, r12) (seed 000, definitions
     5 to 9), with uniform or height weights, height weights falling with `beta` towards the
-    leaves. A large class gives only the records that are missing (stub) and keeps the others
-    (trunk, definition 10). Numeric columns distort by the growth of their interval.
+    leaves; `weights="example"` turns them round, as the seed's worked example does. A large
+    class gives only the records that are missing (stub) and keeps the others (trunk,
+    definition 10). Numeric columns distort by the growth of their interval.
 
     Raises:
         MethodError: the weights have no such name, or beta is below 0.
     """
-    if weights not in ("height", "uniform") or not beta >= 0:
-        raise MethodError(problem="--weights must be height or uniform, and --beta at least 0")
+    if weights not in WEIGHTS or not beta >= 0:
+        known = ", ".join(WEIGHTS)
+        raise MethodError(problem=f"kaca: weights must be one of {known}, and beta 0 or above")
     k = least_records(models)
     power = 0.0 if weights == "uniform" else beta
-    weighted = space_of(table.domains, power=power)
+    weighted = space_of(table.domains, power=power, example=weights == "example")
     row, label, count = merge_classes(table.codes, table.counts, space=weighted, k=k)
     return recode(
         table,

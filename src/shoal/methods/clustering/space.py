@@ -8,21 +8,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.clustering_space import LINE, SCALE, TABLE, TREE, Space
-from shoal.methods.domain import Domain
+from shoal.methods.domain import WEIGHTED, WEIGHTED_EXAMPLE, Domain, weighted_heights
 
-WEIGHTED = "weighted"
 SHORT = 256
 """Columns of up to this many values get a full table: one look-up, and it stays in the cache."""
 
 
-def space_of(domains: Sequence[Domain], *, short: int = SHORT, power: float | None = None) -> Space:
+def space_of(
+    domains: Sequence[Domain],
+    *,
+    short: int = SHORT,
+    power: float | None = None,
+    example: bool = False,
+) -> Space:
     """Return the columns' losses as whole numbers, SCALE for all of the heaviest column.
 
     A node of a tree costs its height, all heights alike (seed 000, definitions 12 to 14). A
-    column whose distance is "weighted" costs the weighted hierarchical distance from its
-    leaves instead (definition 5), height weights with the column's beta, uniform ones with a
-    beta of 0; `power` does the same for every other tree. A line costs its share of the
-    range whatever its distance (definition 11).
+    column whose distance is "weighted" or "weighted-example" costs the weighted hierarchical
+    distance from its leaves instead (definition 5, by its formula or by its example), height
+    weights with the column's beta, uniform ones with a beta of 0; `power` and `example` do
+    the same for every other tree. A line costs its share of the range whatever its distance
+    (definition 11).
 
     Guarantee:
         The loss of a run never falls when the run grows, and does not depend on `short`.
@@ -34,8 +40,10 @@ def space_of(domains: Sequence[Domain], *, short: int = SHORT, power: float | No
     for domain, unit in zip(domains, units, strict=True):
         steps = _places(domain, unit)
         if domain.tree is not None:
-            own = domain.beta if domain.distance == WEIGHTED else power
-            steps = _tree_steps(domain, unit, own)
+            is_own = domain.distance in (WEIGHTED, WEIGHTED_EXAMPLE)
+            beta = domain.beta if is_own else power
+            turned = domain.distance == WEIGHTED_EXAMPLE if is_own else example
+            steps = _tree_steps(domain, unit, beta, example=turned)
         if len(domain) <= short:
             kinds.append(TABLE)
             parts.append(_table(domain, steps, round(unit)))
@@ -68,15 +76,17 @@ def _places(domain: Domain, unit: float) -> NDArray[np.int32]:
     return places
 
 
-def _tree_steps(domain: Domain, unit: float, power: float | None) -> NDArray[np.int32]:
+def _tree_steps(
+    domain: Domain, unit: float, beta: float | None, *, example: bool
+) -> NDArray[np.int32]:
     """Return two rows: each value's own height, and the height at which it meets the next."""
     tree = domain.tree
     if tree is None:
         raise TypeError("a line has no heights")
     heights = np.asarray(tree.heights) / max(tree.height, 1)
-    if power is not None:
-        rises = np.cumsum([0.0, *(1 / (i + 1) ** power for i in range(tree.height))])
-        heights = (rises / max(rises[-1], 1e-300))[np.asarray(tree.heights)]
+    if beta is not None:
+        rises = weighted_heights(tree.height, beta=beta, example=example)
+        heights = rises[np.asarray(tree.heights)]
     first, parents = np.asarray(tree.first), np.asarray(tree.parents)
     nodes = domain.position.astype(np.int64)
     steps = np.zeros((2, len(domain)), dtype=np.int32)

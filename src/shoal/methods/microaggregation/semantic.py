@@ -7,8 +7,9 @@ them. For two different nodes with the lowest common ancestor `a`:
 * `path`: the steps from u over a to v, divided by the longest such way in the tree;
 * `leaf-share`: the leaves below a, divided by all leaves;
 * `height`: the height of a, divided by the tree's;
-* `weighted`: the steps from a leaf up to that height, step i weighing 1/i^beta, divided by
-  all of them (seed 000, definition 5);
+* `weighted`: the weights of the steps from a leaf up to that height, heavy near the root,
+  divided by those of all steps (seed 000, definition 5); `weighted-example`: heavy near
+  the leaf, as in the seed's worked example;
 * `equal`: 1.
 
 The *weighted semantic distance* of seed 001, section 2.2.3.1, is `wu-palmer` times the numbers
@@ -35,13 +36,19 @@ from shoal.kernels.microaggregation_semantic import (
     SHARES,
     Semantics,
 )
-from shoal.methods.domain import MISSING_NODE, Domain
+from shoal.methods.domain import (
+    MISSING_NODE,
+    WEIGHTED,
+    WEIGHTED_EXAMPLE,
+    Domain,
+    weighted_heights,
+)
 
 SCALE = 1 << 30
 """Searches count distances in units of 1/SCALE: sums are exact, so ties are real ties."""
 
 BY_DEPTH = ("wu-palmer", "path")
-BY_ANCESTOR = ("leaf-share", "height", "weighted", "equal")
+BY_ANCESTOR = ("leaf-share", "height", WEIGHTED, WEIGHTED_EXAMPLE, "equal")
 SHORT = 1024
 """Columns of up to this many nodes get a full table of distances."""
 LARGEST = 1 << 27
@@ -303,6 +310,6 @@ def _shares(tree: Hierarchy, distance: str, beta: float) -> NDArray[np.float64]:
     heights = np.asarray(tree.heights)
     if distance == "height":
         return heights / max(tree.height, 1)
-    rises = np.cumsum([0.0, *(1 / (i + 1) ** beta for i in range(tree.height))])
-    found: NDArray[np.float64] = rises[heights] / max(rises[-1], 1e-300)
+    rises = weighted_heights(tree.height, beta=beta, example=distance == WEIGHTED_EXAMPLE)
+    found: NDArray[np.float64] = rises[heights]
     return found
