@@ -12,7 +12,7 @@ STAMP := $(VENV)/.ready
 OUT := out
 MICROPYTHON := $(VENV)/npm/.ready
 
-.PHONY: run test test-spark check format lock bench warm clean
+.PHONY: run test test-spark check format lock bench clean
 
 $(STAMP): requirements.lock pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)
@@ -20,12 +20,7 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-# Numba does not notice when a kernel's callee in another file changed, so every cache
-# that is older than the newest kernel goes.
-warm: $(STAMP)
-	@$(BIN)/python -m shoal.kernels.cache
-
-run: warm
+run: $(STAMP)
 	@mkdir -p $(OUT)
 	$(BIN)/shoal sample hospital --records 20000 --seed 1 --out $(OUT)/hospital.csv --overwrite
 	$(BIN)/shoal anonymize $(OUT)/hospital.csv --schema $(OUT)/hospital.schema.yaml -k 5 --l 2 \
@@ -39,11 +34,11 @@ $(MICROPYTHON): $(STAMP)
 	    --no-package-lock --prefix $(dir $@) @micropython/micropython-webassembly-pyscript@1.27.0
 	@touch $@
 
-test: warm $(MICROPYTHON)
+test: $(MICROPYTHON)
 	SHOAL_NPM=$(abspath $(dir $(MICROPYTHON))) $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 # One session for the run. The guide docs/guides/spark.md says what is left to the local engine.
-test-spark: warm
+test-spark: $(STAMP)
 	$(BIN)/python -m pytest --engine spark -m "not slow" tests
 
 check: $(STAMP)
@@ -56,7 +51,7 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix src tests benchmarks
 	$(BIN)/ruff format src tests benchmarks
 
-bench: warm
+bench: $(STAMP)
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.clustering
 

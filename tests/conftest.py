@@ -1,4 +1,4 @@
-"""What many tests share: the real tables, a way to call the command line, clean kernels."""
+"""What many tests share: the real tables, a way to call the command line."""
 
 from __future__ import annotations
 
@@ -53,12 +53,6 @@ def pytest_configure(config):
         if why is not None:
             raise pytest.UsageError(f"--engine spark: {why}")
         settings.load_profile("spark")
-    # Numba does not see that a callee in another file changed. Workers of a parallel
-    # run start when this is done.
-    if not hasattr(config, "workerinput"):
-        from shoal.kernels.cache import drop_stale
-
-        drop_stale()
 
 
 def pytest_collection_modifyitems(config, items):

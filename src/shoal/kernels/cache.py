@@ -1,32 +1,182 @@
-"""Keeps the compiled kernels honest: `python -m shoal.kernels.cache`.
+"""Where compiled kernels are kept: under a hash of all that they were compiled from.
 
-Numba invalidates a cached function when its own file changes, not when a
-function that it calls in another file does: a wrong result was seen. So all
-cached kernels go as soon as one kernel file is newer than one of them.
+Numba looks anew at a cached function when its own file changes, not when a function that it
+calls in another file does: the old code would go on running. So the folder's name carries a
+hash of every kernel's source and of the versions that compile it. Other sources, another folder.
 """
 
 from __future__ import annotations
 
+import atexit
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import config
+
+__all__ = ["fingerprint", "kept", "place"]
+
+KERNELS = Path(__file__).parent
+PREFIX = "shoal-kernels-"
+KEPT = 3  # folders of other sources that stay: a second checkout, a version to go back to
+IDLE = 24 * 3600.0  # seconds without use before one of the others may go
+HOW = "set NUMBA_CACHE_DIR to a folder that lasts to keep them"
+
+_DECORATING = threading.RLock()
 
 
-def drop_stale() -> int:
-    """Remove every cached kernel if any kernel file is newer than the oldest; return how many.
+def fingerprint(folder: Path = KERNELS) -> str:
+    """Return a hash of the kernels' sources and of the versions that compile them."""
+    versions = (numba.__version__, np.__version__, str(sys.implementation.cache_tag))
+    told = sha256(" ".join(versions).encode())
+    for path in sorted(folder.rglob("*.py")):
+        content = path.read_bytes()
+        told.update(f"\n{path.relative_to(folder).as_posix()} {len(content)}\n".encode())
+        told.update(content)
+    return told.hexdigest()[:20]
+
+
+def kept(**options: Any) -> Callable[[Any], Any]:
+    """Return Numba's decorator; what it compiles is kept in our `place`.
+
+    Numba asks for its setting once, when a function is decorated. It is set for that moment
+    alone, so nothing changes for other users of Numba in the process.
+    """
+
+    def decorate(function: Any) -> Any:
+        folder = place()
+        with _DECORATING, _setting(folder):
+            return numba.njit(cache=folder is not None, **options)(function)
+
+    return decorate
+
+
+@contextmanager
+def _setting(folder: Path | None) -> Iterator[None]:
+    ours = {"CACHE_DIR": str(folder), "CACHE_LOCATOR_CLASSES": ""}
+    before = {name: getattr(config, name) for name in ours if hasattr(config, name)}
+    for name in before:
+        setattr(config, name, ours[name])
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(config, name, value)
+
+
+@cache
+def place() -> Path | None:
+    """Return the folder for the kernels as they are now; None: there is none, compile each time.
+
+    It is looked for where NUMBA_CACHE_DIR says, beside the kernels, and in the user's folder of
+    caches. Where none of these can be written, as in many containers, it is a private temporary
+    folder, and one line on standard error says so.
 
     Guarantee:
-        What remains was compiled from the files as they are now.
+        Without NUMBA_CACHE_DIR it is a folder that only this user, or whoever may change the
+        kernels themselves, can write: what lies in it is run.
     """
-    folder = Path(__file__).parent
-    sources = [path.stat().st_mtime for path in folder.glob("*.py")]
-    cached = [*folder.glob("__pycache__/*.nbi"), *folder.glob("__pycache__/*.nbc")]
-    if not cached or max(sources) < min(path.stat().st_mtime for path in cached):
-        return 0
-    for path in cached:
-        path.unlink(missing_ok=True)
-    return len(cached)
+    if not Path(__file__).is_file():  # in a zip: Numba would choose a place of its own
+        return None
+    name = PREFIX + fingerprint()
+    for root in _roots():
+        if root is not None and (folder := _writable(root / name)) is not None:
+            _sweep(folder)
+            return folder
+    root, until = _temporary()
+    folder = None if root is None else _writable(root / name)
+    where = "not kept" if folder is None else f"kept in {root} {until}"
+    if sys.stderr is not None:
+        print(
+            f"shoal: neither its own folder nor the home folder can be written, so compiled "
+            f"kernels are {where}; {HOW}",
+            file=sys.stderr,
+        )
+    if folder is not None:
+        _sweep(folder)
+    return folder
 
 
-if __name__ == "__main__":
-    removed = drop_stale()
-    if removed:
-        print(f"removed {removed} files of stale compiled kernels")
+def _roots() -> Iterator[Path | None]:
+    """Yield the folders to try, in order."""
+    if asked := getattr(config, "CACHE_DIR", ""):
+        yield Path(asked)
+    yield KERNELS / "__pycache__"
+    local = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME")
+    with suppress(RuntimeError, OSError):  # RuntimeError: nobody knows the home folder
+        yield _own((Path(local) if local else Path.home() / ".cache") / "shoal", parents=True)
+
+
+def _temporary() -> tuple[Path | None, str]:
+    """Return a private folder among the temporary ones, and how long it lasts."""
+    try:
+        base = Path(tempfile.gettempdir())
+        user = os.geteuid() if hasattr(os, "geteuid") else "user"
+        own = _own(base / f"shoal-{user}")
+        if own is not None:
+            return own, "until temporary files are cleared"
+        if not _is_guarded(base):
+            return None, ""
+        made = Path(tempfile.mkdtemp(prefix="shoal-"))
+    except OSError:
+        return None, ""
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made, "until this run ends"
+
+
+def _own(folder: Path, *, parents: bool = False) -> Path | None:
+    """Return a folder, made if need be, that nobody else can write; None if there is no such."""
+    try:
+        if parents:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    if not hasattr(os, "geteuid"):  # Windows: both places belong to the user
+        return folder
+    is_private = found.st_uid == os.geteuid() and not found.st_mode & 0o077
+    is_ours = stat.S_ISDIR(found.st_mode) and is_private and _is_guarded(folder.parent)
+    return folder if is_ours else None
+
+
+def _is_guarded(folder: Path) -> bool:
+    """Say whether others cannot exchange what lies in a folder."""
+    mode = folder.stat().st_mode
+    return os.name == "nt" or not mode & 0o002 or bool(mode & stat.S_ISVTX)
+
+
+def _writable(folder: Path) -> Path | None:
+    """Return a folder, made if need be, if a file can be made in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+        os.utime(folder)  # it is in use
+    except OSError:
+        return None
+    return folder
+
+
+def _sweep(folder: Path) -> None:
+    """Remove folders of other sources beside this one, but the newest and those in use lately.
+
+    A process that still runs on one of them compiles again what it misses.
+    """
+    with suppress(OSError):
+        others = [path for path in folder.parent.glob(PREFIX + "*") if path != folder]
+        aged = sorted(((path.stat().st_mtime, path) for path in others), reverse=True)
+        for used, path in aged[KEPT:]:
+            if used < time.time() - IDLE:
+                shutil.rmtree(path, ignore_errors=True)

@@ -8,10 +8,11 @@ same table in a fifth of the time.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.cache import kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept(nogil=True, error_model="numpy")
 def find_runs(chunk, start, length, count):
     """Find the runs of equal lines in a chunk that ends with a line. uint8[n] in.
 

@@ -9,7 +9,8 @@ protected wrongly, so the shape is checked byte by byte before Polars reads it
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.cache import kept
 
 # Slots of the state that is carried from one chunk to the next.
 FIELDS, PLACE, LINE, RECORDS, BLANKS, BAD_LINE, FAULT, HIGH = range(8)
@@ -28,7 +29,7 @@ def fresh_state() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return state
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept(nogil=True, error_model="numpy")
 def scan(chunk, separator, fields, state):
     """Read a chunk of bytes; note the first fault in `state`. uint8[n] in.
 
@@ -92,7 +93,7 @@ def scan(chunk, separator, fields, state):
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept(nogil=True, error_model="numpy")
 def fail(state, fault, line):
     """Note the first fault and where it stands."""
     state[FAULT] = fault

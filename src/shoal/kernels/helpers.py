@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-from numba import njit
+
+from shoal.kernels.cache import kept
 
 __all__ = ["inner", "lean", "lean_outer", "outer"]
 
@@ -20,7 +21,7 @@ TRIED = {(0, 68)}
 """Versions of Numba whose inner parts are known to be as they are used here."""
 
 _KERNEL: dict[str, Any] = {
-    "cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True,
+    "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True,
 }  # fmt: skip
 _LEAN: dict[str, Any] = {**_KERNEL, "_nrt": False}
 _HELPER: dict[str, Any] = {**_KERNEL, "no_cpython_wrapper": True}
@@ -30,15 +31,18 @@ if numba.version_info.short in TRIED:
 
     _KERNEL["pipeline_class"] = KernelCompiler
     _LEAN["pipeline_class"] = KernelCompiler
-    _HELPER |= {"cache": False, "pipeline_class": HelperCompiler}
+    _HELPER["pipeline_class"] = HelperCompiler
+    _helper: Any = numba.njit  # part of its kernel, in the cache too
+else:
+    _helper = kept
 
-outer: Any = njit(**_KERNEL)
+outer: Any = kept(**_KERNEL)
 """For the loops that Python calls; C never does."""
 
-inner: Any = njit(**_HELPER)
+inner: Any = _helper(**_HELPER)
 """For helpers, which only compiled code calls."""
 
-lean_outer: Any = njit(**_LEAN)
+lean_outer: Any = kept(**_LEAN)
 """For loops that allocate nothing, count no index from the end, and whose arrays do not overlap.
 
 Numba counts the references of every array that it hands to a helper, with an atomic
@@ -46,5 +50,5 @@ instruction each: measured, a look-up that takes 3 ns takes 60. Without its allo
 (`_nrt`) it does not.
 """
 
-lean: Any = njit(**_HELPER, _nrt=False)  # type: ignore[call-overload]
+lean: Any = _helper(**_HELPER, _nrt=False)
 """For helpers of such loops."""

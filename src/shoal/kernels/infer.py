@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
+from shoal.kernels.cache import kept
 
 WAITING, FOUND, COVERED, LOW = range(4)
 """States of a set: to be evaluated, found, superset of a found one, proven not to be one."""
@@ -90,7 +90,7 @@ def mark_unique(rows: Rows, sets: NDArray[np.int32], alone: NDArray[np.uint8]) -
         unique_rows(rows, sets, alone)
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def weight_log(n, logs):
     """Return n log2 n."""
     if n < logs.size:
@@ -98,7 +98,7 @@ def weight_log(n, logs):
     return n * np.log2(float(n))
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def refine(rows, j, order, starts, groups, tally, place, touched, new_order, new_starts, sums):
     """Split every group by column j; rows that end up alone leave, and are added to sums.
 
@@ -140,7 +140,7 @@ def refine(rows, j, order, starts, groups, tally, place, touched, new_order, new
     return made
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def count_last(rows, j, order, starts, groups, weight, touched, sums):
     """Add to sums what the groups come to when split by column j; nothing is moved."""
     codes, counts, logs = rows.codes[j], rows.counts, rows.logs
@@ -161,7 +161,7 @@ def count_last(rows, j, order, starts, groups, weight, touched, sums):
         sums[1] += seen
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def evaluate(rows, sets, out):
     """Fill out[i] with Σ n log2 n, classes and Σ n² of set i."""
     n = rows.counts.size
@@ -202,7 +202,7 @@ def evaluate(rows, sets, out):
         )
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def unique_rows(rows, sets, alone):
     """Mark in alone[i] the rows that are the only record of their class in set i."""
     n = rows.counts.size
@@ -238,7 +238,7 @@ def unique_rows(rows, sets, alone):
                 alone[i, order[t]] = 0
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def rank_without(columns, size, skip, other, binomial):
     """Return the place of a set without two of its members in the order of all such sets."""
     place = 0
@@ -250,7 +250,7 @@ def rank_without(columns, size, skip, other, binomial):
     return place
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def next_level(size, columns, binomial, pairs, goal, before, before_exact, before_state,
                two, two_exact, bound, state):  # fmt: skip
     """Judge every set of `size` columns by what is known of its subsets.
