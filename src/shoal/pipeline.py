@@ -195,7 +195,7 @@ class Job:
         with self.clock("learn"):
             recoding = self._learned(method, table)
             if method.release == "aggregate":
-                recoding = _aggregated(recoding)
+                recoding = _aggregated(recoding, method.centroid)
             elif method.family == "microaggregation":
                 recoding = joined(recoding)
         self._check_limit(recoding)
@@ -363,10 +363,10 @@ class Job:
         )
 
 
-def _aggregated(recoding: Recoding) -> Recoding:
+def _aggregated(recoding: Recoding, distance: str | None) -> Recoding:
     from shoal.methods.microaggregation.centroids import centroids
 
-    return with_centroids(recoding, centroids(recoding))
+    return with_centroids(recoding, centroids(recoding, distance=distance))
 
 
 def check_values(schema: Schema, table: FrequencyTable) -> None:

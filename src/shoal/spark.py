@@ -119,7 +119,7 @@ class SparkJob(Job):
         with self.clock("learn"):
             self.found = self._learned_far(method, self.far)
             if method.release == "aggregate":
-                self.found = with_far_centroids(self.far, self.found)
+                self.found = with_far_centroids(self.far, self.found, method.centroid)
             elif method.family == "microaggregation":
                 self.found = self.found.moved(joined(self.found.recoding))
         self._check_limit(self.found.recoding)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import polars as pl
@@ -48,6 +49,24 @@ def test_a_frame_gets_numbers_back(method):
                                                       "head", "*"}  # fmt: skip
     assert made.table.group_by("age", "job").len()["len"].min() >= 4
     assert 0 < made.report.utility["sse_loss"] < 100
+
+
+FIVE = Schema.from_document(
+    {
+        "columns": {"job": {"role": "quasi", "kind": "categorical", "hierarchy": {"tree": {
+            "*": {"craft": ["smith", "baker", "joiner", "cook", "tailor"], "head": ["judge"]}}}}},
+        "privacy": [{"model": "k-anonymity", "k": 6}],
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["mdav-generic", "kmodes"])
+def test_mdav_generic_and_kmodes_release_the_mode(method):
+    crafts = pl.DataFrame({"job": ["smith", "baker", "joiner", "cook", "tailor", "cook"]})
+    made = api.anonymize(crafts, FIVE, options=api.Options(method=method))
+    assert set(made.table["job"]) == {"cook"}  # the semantic centroid is craft
+    other = api.anonymize(crafts, FIVE, options=api.Options(method="s-mdav"))
+    assert set(other.table["job"]) == {"craft"}
 
 
 @pytest.mark.parametrize("ending", ["parquet", ARROW, "jsonl"])
@@ -121,3 +140,21 @@ def test_the_summary_compares_centroids_with_the_table(run, tmp_path):
     assert answer.code == 0, answer
     assert "prosecutor, highest" in answer.out
     assert "linkage" in answer.out
+
+
+def test_persist_can_be_reached(tmp_path, run):
+    place = tmp_path / "t.csv"
+    place.write_text("n\n" + "\n".join(["1", "2", "3", "4", "5", "6", "100"]) + "\n")
+    made = {}
+    for flag in ("--persist", "--no-persist"):
+        answer = run("anonymize", place, "--qi", "n", "--numeric", "n", "-k", 2, "--method",
+                     "sa-mondrian", flag, "--out", tmp_path / "o.csv", "--no-attacks",
+                     "--json")  # fmt: skip
+        assert answer.code == 0, answer.err
+        made[flag] = json.loads(answer.out)["classes"]
+    # The widest gap leaves one record alone: only who persists cuts elsewhere.
+    assert made == {"--persist": 3, "--no-persist": 1}
+    refused = run("anonymize", place, "--qi", "n", "-k", 2, "--method", "mdav", "--no-persist",
+                  "--out", tmp_path / "p.csv")  # fmt: skip
+    assert refused.code == 2
+    assert "--persist" in refused.err

@@ -40,6 +40,10 @@ Gamma = Annotated[
 Absorb = Annotated[
     bool, typer.Option("--absorb", help="sa-mdav: rare tuples join large groups near them.")
 ]
+Persist = Annotated[
+    bool | None,
+    typer.Option(help="sa-mondrian and its kin: try every cut of a column.", show_default="on"),
+]
 Cm = Annotated[bool, typer.Option("--cm", help="kmember: keep equal --target values together.")]
 ReleaseAs = Annotated[
     str | None,
@@ -97,6 +101,7 @@ def anonymize(
     iterations: Iterations = None,
     gamma: Gamma = None,
     absorb: Absorb = False,
+    persist: Persist = None,
     cm: Cm = False,
     explain: Explain = False,
     target: Target = None,
@@ -230,6 +235,7 @@ def anonymize(
                     "iterations": iterations,
                     "gamma": gamma,
                     "absorb": absorb or None,
+                    "persist": persist,
                     "cm": cm or None,
                 },
             ),
@@ -296,6 +302,7 @@ def learn(
     iterations: Iterations = None,
     gamma: Gamma = None,
     absorb: Absorb = False,
+    persist: Persist = None,
     cm: Cm = False,
     explain: Explain = False,
     target: Target = None,
@@ -345,6 +352,7 @@ def learn(
                     "iterations": iterations,
                     "gamma": gamma,
                     "absorb": absorb or None,
+                    "persist": persist,
                     "cm": cm or None,
                 },
                 model=True,

@@ -2,7 +2,7 @@
 
 The centroid of a cluster is the mean of a line and the lowest common ancestor of a tree,
 and the distance is multiplied by the cluster's size. Size times distance from a mean is
-|size · x - sum|, a whole number: nothing is rounded, and ties are ties.
+|size · x - sum|, a whole number: no mean is rounded.
 
 How far each value of a column is from each cluster stands in a table, one row a value. Only
 the cluster that took the last record has changed, so the distances of the next one from all

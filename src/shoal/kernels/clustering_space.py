@@ -1,8 +1,9 @@
 """The loss of a box, column by column, as whole numbers that compiled code looks up.
 
 A column's loss is counted in units of 1/SCALE and rounded once, when the tables are
-made. Sums are then exact, so that equal losses are equal whatever order they were
-added in: ties are real ties, and no result depends on threads or on the compiler.
+made. Sums of these whole numbers are exact, whatever order they are added in, so that no
+result depends on threads or on the compiler. Losses that differ by less than a unit
+may be rounded to the same one.
 
 Only the array group stands here. The function that reads it is written out in each
 kernel module, because a cached caller does not notice that a callee in another

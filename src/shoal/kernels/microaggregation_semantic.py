@@ -3,7 +3,7 @@
 A column is a line (numbers, dates, ordinal values) or the part of a tree that lies above its
 values, numbered in post-order, root last. A value's *place* is its scaled position on the line
 or its node; the place -1 is the missing value, as far as can be from every other one.
-Distances are whole numbers, so that sums are exact and ties are ties.
+Distances are whole numbers, so that sums are exact in any order.
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ class Method:
         kernel: "module:function" of the compiled loop, to tell whether it must be compiled.
         release: what a class releases: "generalize" (intervals, common ancestors) or
             "aggregate" (centroids).
+        centroid: the distance that makes a node the centroid of categories: "equal", the mode;
+            None: that of the column.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Method:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     options: tuple[str, ...] = ()
     release: str = "generalize"
+    centroid: str | None = None
 
     def run(
         self, table: FrequencyTable, models: Sequence[PrivacyModel], **options: object
@@ -176,24 +179,27 @@ _MICRO: tuple[tuple[str, str, str, tuple[str, ...], str], ...] = (
         "mondrian-unordered",
         "mondrian.semantic:mondrian_unordered",
         "mondrian_semantic:run",
-        ("seed",),
+        ("persist", "seed"),
         "cut categories at their centroid, in a random order",
     ),
     (
         "mondrian-categorical",
         "mondrian.semantic:mondrian_categorical",
         "mondrian_semantic:run",
-        (),
+        ("persist",),
         "cut categories at their centroid, in the order of their tree",
     ),
     (
         "sa-mondrian",
         "mondrian.semantic:sa_mondrian",
         "mondrian_semantic:run",
-        (),
+        ("persist",),
         "cut where two neighbouring categories are furthest apart",
     ),
 )
+
+# Methods whose average is the mode (seed 001, sections 2.2.1 and 2.2.2).
+_MODES = ("mdav-generic", "kmodes")
 
 METHODS: Mapping[str, Method] = {
     method.name: method
@@ -253,6 +259,7 @@ METHODS: Mapping[str, Method] = {
                 kernel=f"shoal.kernels.{kernel}",
                 options=("suppression_limit", *options),
                 release="aggregate",
+                centroid="equal" if name in _MODES else None,
             )
             for name, home, kernel, options, summary in _MICRO
         ],

@@ -171,6 +171,14 @@ def test_centroids_of_a_far_table(spark, tmp_path):
     assert found.report.utility == wanted.report.utility
 
 
+def test_modes_of_a_far_table(spark):
+    options = api.Options(method="kmodes")
+    table = api.SparkTable(frame(), driver_rows=40)
+    found = api.anonymize(table, schema(("flat", "tree")), privacy=PROMISE, options=options)
+    released = pl.from_arrow(found.table.toArrow())
+    assert set(released["tree"].cast(pl.String)) <= set(frame()["tree"])  # no inner node
+
+
 COUNTS = st.dictionaries(st.integers(0, 9), st.integers(1, 6), min_size=1, max_size=8)
 
 

@@ -103,6 +103,27 @@ def test_a_centroid_may_be_a_node_that_no_record_has():
     assert released(domain, range(5), [1] * 5) == "a"
 
 
+@settings(max_examples=60, deadline=None)
+@given(table=tables(), k=st.integers(1, 5))
+def test_modes_are_values_of_the_class_that_no_other_exceeds(table, k):
+    found = sa_mdav(table, [KAnonymity(k)])
+    shown = centroids(found, distance="equal")
+    for label in range(found.classes):
+        inside = found.label == label
+        for j, domain in enumerate(table.domains):
+            if domain.tree is None:
+                continue
+            counts = {}
+            for row, n in zip(found.row[inside], found.count[inside], strict=True):
+                value = domain.labels[table.codes[row, j]]
+                counts[value] = counts.get(value, 0) + int(n)
+            missing = counts.pop(None, 0)
+            if 2 * missing > missing + sum(counts.values()):
+                assert shown[j][label] is None
+            else:
+                assert counts[shown[j][label]] == max(counts.values())
+
+
 def test_suppressed_records_and_no_class_at_all():
     domain = columns(False)["number"]
     table = from_codes((domain,), np.array([[0], [3]], dtype=np.int32), np.array([2, 2]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,13 +36,15 @@ Codes = NDArray[np.int32]
 Summed = Callable[[Codes, NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
 
 
-def with_far_centroids(table: FarTable, far: Far) -> Far:
+def with_far_centroids(table: FarTable, far: Far, distance: str | None = None) -> Far:
     """Return the recoding with a centroid for every class, which knows all of its values.
+
+    distance: of categories, see `centroids`.
 
     Guarantee:
         The centroids are those of the local engine.
     """
-    found = by_class(table, far, centroids)
+    found = by_class(table, far, partial(centroids, distance=distance))
     columns = len(table.coded.domains)
     released = [[text for part in found for text in part[j]] for j in range(columns)]
     return far.moved(with_centroids(far.recoding, released))

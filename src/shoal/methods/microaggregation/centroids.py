@@ -2,7 +2,7 @@
 
 * Categories: the node of the hierarchy, a value of the class or any other, with the least sum
   of distances to the class's records; of equal ones the first in post-order. For a mere list
-  of values that is the mode.
+  of values that is the mode, and for any column where the distance asked for is `equal`.
 * Numbers: the mean, with at most four decimals more than the column's own values have.
 * Ordinal values and dates: the median, of two middle ones the lower, so it is a value that
   occurs.
@@ -37,11 +37,16 @@ class Groups(NamedTuple):
     starts: NDArray[np.int64]
 
 
-def centroids(recoding: Recoding) -> tuple[tuple[str | None, ...], ...]:
-    """Return, for each column, what each class releases; None is the missing value."""
+def centroids(
+    recoding: Recoding, *, distance: str | None = None
+) -> tuple[tuple[str | None, ...], ...]:
+    """Return, for each column, what each class releases; None is the missing value.
+
+    distance: of the categories, whatever their column says; None: the column's own.
+    """
     groups = groups_of(recoding)
     return tuple(
-        column_centroids(recoding.table, column, groups)
+        column_centroids(recoding.table, column, groups, distance=distance)
         for column in range(len(recoding.table.domains))
     )
 
@@ -59,19 +64,23 @@ def whole_table(table: FrequencyTable) -> Groups:
     return Groups(np.arange(table.rows), table.counts, np.array([0, table.rows]))
 
 
-def column_centroids(table: FrequencyTable, column: int, groups: Groups) -> tuple[str | None, ...]:
+def column_centroids(
+    table: FrequencyTable, column: int, groups: Groups, *, distance: str | None = None
+) -> tuple[str | None, ...]:
     """Return what each class releases in one column."""
     domain = table.domains[column]
     codes = table.codes[groups.row, column]
     if domain.tree is not None:
-        return _nodes(domain, codes, groups)
+        return _nodes(domain, codes, groups, distance)
     if domain.kind == "numeric":
         return _means(domain, codes, groups)
     return _medians(domain, codes, groups)
 
 
-def _nodes(domain: Domain, codes: NDArray[np.int32], groups: Groups) -> tuple[str | None, ...]:
-    semantics = semantics_of((domain,))
+def _nodes(
+    domain: Domain, codes: NDArray[np.int32], groups: Groups, distance: str | None
+) -> tuple[str | None, ...]:
+    semantics = semantics_of((domain,), distance=distance)
     out = np.empty(len(groups.starts) - 1, dtype=np.int64)
     start = semantics.column[0, kernel.PLACE]
     place = semantics.flat[start : start + len(domain)]

@@ -45,7 +45,7 @@ from shoal.methods.domain import (
 )
 
 SCALE = 1 << 30
-"""Searches count distances in units of 1/SCALE: sums are exact, so ties are real ties."""
+"""Searches count distances in whole units of 1/SCALE: sums are exact in any order."""
 
 BY_DEPTH = ("wu-palmer", "path")
 BY_ANCESTOR = ("leaf-share", "height", WEIGHTED, WEIGHTED_EXAMPLE, "equal")
