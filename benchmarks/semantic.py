@@ -17,6 +17,7 @@ from shoal.core.privacy import KAnonymity
 from shoal.core.schema import Attribute, Kind, Role, load_hierarchy
 from shoal.core.wordnet import read_mapping, wordnet_hierarchy
 from shoal.measures.aggregation import sse_loss
+from shoal.methods import registry
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.microaggregation.centroids import centroids
 from shoal.methods.microaggregation.kmodes import kmodes
@@ -106,7 +107,8 @@ def measure(name: str, table: FrequencyTable, k: int) -> dict[str, Any]:
     began = time.process_time()
     found = method(table, [KAnonymity(k)], **options)
     spent = time.process_time() - began
-    shown = centroids(found)
+    kind = registry.METHODS.get(name)
+    shown = centroids(found, distance=None if kind is None else kind.centroid)
     distinct = len(set(zip(*shown, strict=True)))
     return {
         "method": name,
