@@ -100,7 +100,7 @@ def _attacks(note: Any, folder: Path) -> None:
     from shoal import api
 
     files = hospital(folder / "stays.csv", 10_000, seed=1)
-    schema = Schema.load(files.schema).with_promise([KAnonymity(5)])
+    schema = Schema.load(files.schema).with_promise([KAnonymity(5)], replace_promise=True)
     release = open_source(api.anonymize(files.table, schema).table)
     original = open_source(files.table)
     attack = Attacker(original, release, schema)

@@ -97,13 +97,14 @@ def _learn(
 ) -> dict[str, Any]:
     """Read and learn, without making a model; return seconds, CPU seconds and the loss."""
     chosen = api.Options(**{"method": "flash", **options})
+    asked = schema.with_promise(promise, replace_promise=True)
     spent: list[tuple[float, float]] = []
     while not spent or (len(spent) < 3 and spent[-1][1] < LONG):
         began, before = time.perf_counter(), sum(Watch.tree_cpu().values())
         if far:
-            job: Job = SparkJob.on(api.SparkTable(table), schema, promise, chosen)
+            job: Job = SparkJob.on(api.SparkTable(table), asked, None, chosen)
         else:
-            job = Job.open(table, schema, promise, chosen)
+            job = Job.open(table, asked, None, chosen)
         recoding = job.search()
         after = sum(Watch.tree_cpu().values())
         spent.append((after - before, time.perf_counter() - began))

@@ -46,8 +46,8 @@ def rows() -> list[dict[str, Any]]:
             more = ["--engine", "spark", "--master", EXECUTORS] if engine == "spark" else []
             told, watch = measured(
                 ["anonymize", str(table), "--schema", str(table.with_suffix(".schema.yaml")),
-                 "-k", "10", "--method", "mondrian", "--json", "--quiet", "--no-attacks",
-                 "--out", str(out), *more]
+                 "-k", "10", "--replace-promise", "--method", "mondrian", "--json", "--quiet",
+                 "--no-attacks", "--out", str(out), *more]
             )  # fmt: skip
             for stage, spent in told["seconds"].items():
                 if spent >= 0.05:
@@ -67,7 +67,8 @@ def encoded(table: Path, folder: Path, records: int) -> list[dict[str, Any]]:
     samples.hospital(learned, LEARNED, seed=2)
     schema = Schema.load(learned.with_suffix(".schema.yaml"))
     model = folder / "model.json"
-    api.write_model(api.learn(learned, schema, privacy=[KAnonymity(10)]), model)
+    promised = schema.with_promise([KAnonymity(10)], replace_promise=True)
+    api.write_model(api.learn(learned, promised), model)
     found = []
     for engine in ("spark", "local"):
         out = folder / f"encoded-{engine}.parquet"

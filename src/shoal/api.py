@@ -129,6 +129,7 @@ def anonymize(
     schema: Schema,
     *,
     privacy: Iterable[PrivacyModel] | None = None,
+    replace_promise: bool = False,
     out: str | Path | None = None,
     options: Options | None = None,
 ) -> Release:
@@ -137,24 +138,25 @@ def anonymize(
     Args:
         table: a path, a Polars, pandas or Arrow table, a Spark DataFrame or a SparkTable.
         schema: roles, kinds and hierarchies of its columns.
-        privacy: the promise; the schema's own if None.
+        privacy: what is promised beside the schema's own promise, or more strictly.
+        replace_promise: `privacy` takes the place of the schema's promise.
         out: where to write; None returns a table of the kind that came in.
         options: method and choices.
 
     Raises:
         NoSolutionError: even the whole table as one class does not meet the promise.
+        PrivacyError: `privacy` asks for less than the schema promises.
         UnsafeReleaseError: verification failed; nothing was written.
     """
     chosen = options or Options()
+    schema = schema.with_promise(privacy or (), replace_promise=replace_promise)
     if is_on_spark(table):
         from shoal import spark
 
-        frame, account, fitted = spark.anonymize(
-            table, schema, privacy=privacy, out=out, options=chosen
-        )
+        frame, account, fitted = spark.anonymize(table, schema, out=out, options=chosen)
         return Release(table=frame, report=account, schema=fitted)
     chosen = for_release(chosen)
-    job = Job.open(table, schema, privacy, chosen)
+    job = Job.open(table, schema, None, chosen)
     recoding = job.search()
     job.settle_stars(recoding)
     recoder = Recoder(
@@ -193,16 +195,21 @@ def learn(
     schema: Schema,
     *,
     privacy: Iterable[PrivacyModel] | None = None,
+    replace_promise: bool = False,
     method: str = "auto",
     options: Options | None = None,
 ) -> RecodingModel:
-    """Learn a recoding and return it as a model.
+    """Learn a recoding and return it as a model; `privacy` as in `anonymize`.
 
     Raises:
         NoSolutionError: even the whole table as one class does not meet the promise.
     """
     model, _ = learn_with_report(
-        table, schema, privacy=privacy, options=options or Options(method=method)
+        table,
+        schema,
+        privacy=privacy,
+        replace_promise=replace_promise,
+        options=options or Options(method=method),
     )
     return model
 
@@ -212,14 +219,16 @@ def learn_with_report(
     schema: Schema,
     *,
     privacy: Iterable[PrivacyModel] | None = None,
+    replace_promise: bool = False,
     options: Options | None = None,
 ) -> tuple[RecodingModel, ReleaseReport]:
     """Learn a recoding; return the model and the account of how it was found."""
+    schema = schema.with_promise(privacy or (), replace_promise=replace_promise)
     if is_on_spark(table):
         from shoal import spark
 
-        return spark.learn_with_report(table, schema, privacy=privacy, options=options or Options())
-    job = Job.open(table, schema, privacy, options or Options())
+        return spark.learn_with_report(table, schema, options=options or Options())
+    job = Job.open(table, schema, None, options or Options())
     recoding = job.search()
     results = tuple(judge_recoding(recoding, job.models))
     if not all(result.holds for result in results):
@@ -233,17 +242,20 @@ def verify(
     schema: Schema,
     *,
     privacy: Iterable[PrivacyModel] | None = None,
+    replace_promise: bool = False,
     separator: str | None = None,
 ) -> Verification:
     """Judge a table as it stands, whoever made it.
 
     The quasi-identifiers and sensitive columns are the schema's; other columns are ignored.
+    `privacy` as in `anonymize`.
     """
+    schema = schema.with_promise(privacy or (), replace_promise=replace_promise)
     if is_on_spark(release):
         from shoal import spark
 
-        return spark.verify(release, schema, privacy=privacy, separator=separator)
-    models = promise_of(schema, privacy)
+        return spark.verify(release, schema, separator=separator)
+    models = promise_of(schema, None)
     source = _open_release(release, separator)
     faults_free = replace(schema, others=Others.DROP, privacy=())
     needed = [a for a in faults_free.attributes if a.role in (Role.QUASI, Role.SENSITIVE)]

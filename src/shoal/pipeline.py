@@ -72,8 +72,8 @@ def for_release(options: Options, *, is_far: bool = False) -> Options:
 
 
 def promise_of(schema: Schema, privacy: Iterable[PrivacyModel] | None) -> tuple[PrivacyModel, ...]:
-    """Return the promise that was asked for, or the schema's own; there must be one."""
-    models = tuple(schema.privacy if privacy is None else privacy)
+    """Return the schema's promise with what was asked for beside it; there must be one."""
+    models = schema.with_promise(privacy or ()).privacy
     if not models:
         raise PrivacyError(model="none", problem="no promise was given; ask for one, such as -k 5")
     return models
@@ -91,7 +91,7 @@ def fit(
     Raises:
         InputError: no column is a quasi-identifier.
     """
-    promised = schema.with_promise(promise_of(schema, privacy))
+    promised = replace(schema, privacy=promise_of(schema, privacy))
     fitted = promised.fit(columns, where=where)
     if not fitted.quasi:
         raise InputError(

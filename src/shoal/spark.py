@@ -267,7 +267,6 @@ def anonymize(
     table: Any,
     schema: Schema,
     *,
-    privacy: Iterable[PrivacyModel] | None = None,
     out: str | Path | None = None,
     options: Options,
 ) -> tuple[Any, ReleaseReport, Schema]:
@@ -276,7 +275,7 @@ def anonymize(
     Returns:
         The table (None when it was written), its report and the schema it was released by.
     """
-    job = SparkJob.on(table, schema, privacy, options)
+    job = SparkJob.on(table, schema, None, options)
     job.options = for_release(options, is_far=job.far is not None)
     try:
         return _released(job, table, out), job.account, job.schema
@@ -322,11 +321,10 @@ def learn_with_report(
     table: Any,
     schema: Schema,
     *,
-    privacy: Iterable[PrivacyModel] | None = None,
     options: Options,
 ) -> tuple[RecodingModel, ReleaseReport]:
     """Learn a recoding; return the model and the account of how it was found."""
-    job = SparkJob.on(table, schema, privacy, options)
+    job = SparkJob.on(table, schema, None, options)
     try:
         recoding = job.search()
         results = job.judged_classes(recoding)
@@ -347,11 +345,10 @@ def verify(
     release: Any,
     schema: Schema,
     *,
-    privacy: Iterable[PrivacyModel] | None = None,
     separator: str | None = None,
 ) -> Verification:
     """Judge a table as it stands, whoever made it."""
-    models = promise_of(schema, privacy)
+    models = promise_of(schema, None)
     source = open_table(release, separator=separator)
     needed = tuple(a for a in schema.attributes if a.role in (Role.QUASI, Role.SENSITIVE))
     plain = replace(schema, others=Others.DROP, privacy=(), attributes=needed, target=None)

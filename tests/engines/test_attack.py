@@ -27,7 +27,9 @@ def table(stays):  # noqa: F811
 
 @pytest.fixture(scope="session")
 def schema(stays):  # noqa: F811
-    return Schema.load(stays.schema).with_promise([KAnonymity(K)], suppression_limit=0.1)
+    return Schema.load(stays.schema).with_promise(
+        [KAnonymity(K)], replace_promise=True, suppression_limit=0.1
+    )
 
 
 @pytest.fixture(scope="session")

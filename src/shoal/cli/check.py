@@ -30,6 +30,7 @@ def verify(
     t_distance: opt.TDistance = "equal",
     n: opt.N = None,
     alpha: opt.Alpha = None,
+    replace_promise: opt.ReplacePromise = False,
     engine: opt.Engine = "local",
     master: opt.Master = None,
     sep: opt.Sep = None,
@@ -50,7 +51,7 @@ def verify(
     )
     result = api.verify(
         opt.input_of(source, table, query, engine, master),
-        opt.with_promise(read, flags),
+        opt.with_promise(read, flags, replace_promise=replace_promise),
         separator=sep,
     )
     if json:

@@ -58,6 +58,10 @@ TDistance = Annotated[
 ]
 N = Annotated[int | None, typer.Option("--n", help="With --t: (n,t)-closeness.")]
 Alpha = Annotated[float | None, typer.Option(help="With -k: (alpha,k)-anonymity.")]
+ReplacePromise = Annotated[
+    bool,
+    typer.Option("--replace-promise", help="Flags replace the schema's promise: it is dropped."),
+]
 Sep = Annotated[str | None, typer.Option("--sep", metavar="C", help="Separator of CSV files.")]
 Engine = Annotated[str, typer.Option(metavar="NAME", help="local, or spark (a cluster).")]
 Master = Annotated[
@@ -183,10 +187,9 @@ def _with_marks(schema: Schema, missing: str | None) -> Schema:
     return schema if missing is None else replace(schema, missing=tuple(names(missing)))
 
 
-def with_promise(schema: Schema, flags: PromiseFlags) -> Schema:
-    """Return the schema with the promise of the flags, where they make one."""
-    models = flags.models()
-    return schema.with_promise(models) if models else schema
+def with_promise(schema: Schema, flags: PromiseFlags, *, replace_promise: bool) -> Schema:
+    """Return the schema that keeps its own promise and that of the flags, or only theirs."""
+    return schema.with_promise(flags.models(), replace_promise=replace_promise)
 
 
 def out_path(text: str | None, *, command: str) -> Path:

@@ -53,6 +53,7 @@ def recommend(
     missing: opt.Missing = None,
     k: opt.K = None,
     l: opt.L = None,  # noqa: E741
+    replace_promise: opt.ReplacePromise = False,
     techniques: TechniquesOption = "none",
     prefer: Prefer = "none",
     min_precision: MinPrecision = None,
@@ -81,7 +82,7 @@ def recommend(
         hierarchies=hierarchies,
         missing=missing,
     )  # fmt: skip
-    asked = opt.with_promise(read, PromiseFlags(k=k, l=l))
+    asked = opt.with_promise(read, PromiseFlags(k=k, l=l), replace_promise=replace_promise)
     choices = choices_of(
         techniques, prefer, min_precision, ranking=ranking, generalize=generalize,
         suppress_cells=suppress_cells, level=level, gradual=gradual, missing=missing,

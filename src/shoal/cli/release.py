@@ -89,6 +89,7 @@ def anonymize(
     t_distance: opt.TDistance = "equal",
     n: opt.N = None,
     alpha: opt.Alpha = None,
+    replace_promise: opt.ReplacePromise = False,
     method: Method = "auto",
     release: ReleaseAs = None,
     partitions: Partitions = None,
@@ -170,7 +171,12 @@ def anonymize(
     )  # fmt: skip
     if utility is not None and "utility" not in api.method_options(method):
         raise SchemaError(where="--utility", faults=["goes with a lattice method, such as flash"])
-    chosen = _with_choices(opt.with_promise(read, flags), suppression_limit, utility, target)
+    chosen = _with_choices(
+        opt.with_promise(read, flags, replace_promise=replace_promise),
+        suppression_limit,
+        utility,
+        target,
+    )
     goal = opt.out_path(out, command="anonymize")
     files = opt.files_of(source, schema, hierarchies)
     is_far = opt.on_spark(engine, master)
@@ -290,6 +296,7 @@ def learn(
     t_distance: opt.TDistance = "equal",
     n: opt.N = None,
     alpha: opt.Alpha = None,
+    replace_promise: opt.ReplacePromise = False,
     method: Method = "auto",
     release: ReleaseAs = None,
     partitions: Partitions = None,
@@ -331,7 +338,12 @@ def learn(
     )  # fmt: skip
     if utility is not None and "utility" not in api.method_options(method):
         raise SchemaError(where="--utility", faults=["goes with a lattice method, such as flash"])
-    chosen = _with_choices(opt.with_promise(read, flags), suppression_limit, utility, target)
+    chosen = _with_choices(
+        opt.with_promise(read, flags, replace_promise=replace_promise),
+        suppression_limit,
+        utility,
+        target,
+    )
     files = opt.files_of(source, schema, hierarchies)
     api.check_place(model, inputs=files)
     with stages(quiet=quiet or json) as progress:

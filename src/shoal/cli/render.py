@@ -64,10 +64,9 @@ def measures(document: dict[str, Any]) -> str:
 
 
 def _result(result: ModelResult) -> str:
-    given = ", ".join(f"{k}={v}" for k, v in result.model.parameters().items() if k != "values")
     verdict = "holds" if result.holds else "BROKEN"
     worst = "" if result.value is None else f" (worst class: {result.value:.6g})"
-    return f"{result.model.name} {given}: {verdict}{worst}"
+    return f"{result.model.words()}: {verdict}{worst}"
 
 
 def _loss(report: ReleaseReport) -> str:

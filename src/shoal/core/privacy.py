@@ -165,6 +165,16 @@ class PrivacyModel(ABC):
             if value is not None
         }
 
+    def words(self) -> str:
+        """Return name and parameters for people, without values of the data.
+
+        Example:
+            >>> LDiversity(2, column="diagnosis").words()
+            'l-diversity l=2, kind=distinct, column=diagnosis'
+        """
+        given = [f"{name}={v}" for name, v in self.parameters().items() if name != "values"]
+        return f"{self.name} {', '.join(given)}"
+
     def to_document(self) -> dict[str, object]:
         """Return the model as `from_document` reads it."""
         return {"model": self.name, **self.parameters()}

@@ -17,6 +17,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.hierarchy_build import BUILDERS
 from shoal.core.privacy import PrivacyModel
 from shoal.core.privacy import from_document as privacy_from_document
+from shoal.core.promise import combined
 
 
 class Role(StrEnum):
@@ -164,11 +165,31 @@ class Schema:
         raise SchemaError(where="schema", faults=[f"column {name!r}: the schema does not name it"])
 
     def with_promise(
-        self, models: Iterable[PrivacyModel], *, suppression_limit: float | None = None
+        self,
+        models: Iterable[PrivacyModel],
+        *,
+        replace_promise: bool = False,
+        suppression_limit: float | None = None,
     ) -> Self:
-        """Return the schema with another promise."""
+        """Return the schema that keeps its own promise and these models as well.
+
+        Args:
+            models: what is promised beside it, or more strictly.
+            replace_promise: the models take the place of the schema's promise.
+            suppression_limit: the share of records that may be suppressed; as it is if None.
+
+        Raises:
+            PrivacyError: a model asks for less than the schema promises, or nothing is to take
+                the promise's place.
+        """
+        asked = tuple(models)
+        if replace_promise and not asked:
+            raise PrivacyError(
+                model="none", problem="nothing takes the promise's place; ask for one, such as -k 5"
+            )
+        kept = asked if replace_promise else combined(self.privacy, asked, self.sensitive)
         limit = self.suppression_limit if suppression_limit is None else suppression_limit
-        return replace(self, privacy=tuple(models), suppression_limit=limit)
+        return replace(self, privacy=kept, suppression_limit=limit)
 
     def fit(self, columns: Sequence[str], *, where: str = "table") -> Self:
         """Return the schema of a table with these columns, every column named.

@@ -32,6 +32,13 @@ def test_verify(spark, few):
     assert there == here
 
 
+def test_verify_keeps_the_schemas_promise_beside_what_is_asked(spark):
+    promised = schema(QUASI, privacy=[{"model": "l-diversity", "l": 2}])
+    here = api.verify(frame(), promised, privacy=[shoal.KAnonymity(2)])
+    assert [result.model.name for result in here.privacy] == ["l-diversity", "k-anonymity"]
+    assert api.verify(api.SparkTable(frame()), promised, privacy=[shoal.KAnonymity(2)]) == here
+
+
 @pytest.mark.parametrize("k", [1, 3, 40])
 def test_verify_by_sizes_alone(spark, k):
     models = [shoal.KAnonymity(k), shoal.KAnonymity(2)]

@@ -1,11 +1,12 @@
 import pytest
 
-from shoal.core.errors import MethodError
+from shoal.core.errors import MethodError, PrivacyError
 from shoal.core.privacy import KAnonymity, LDiversity, TCloseness
 from shoal.core.schema import Schema
 from shoal.methods.adaptive.choices import (
     Choices,
     asked_diversity,
+    check_k,
     importance,
     promised_diversity,
 )
@@ -21,7 +22,22 @@ def test_the_promise_gives_the_diversity_unless_another_is_asked():
     assert asked_diversity(SCHEMA, Choices()) == {"illness": 2}
     assert asked_diversity(SCHEMA, Choices(diversity=3)) == {"illness": 3}
     assert asked_diversity(SCHEMA, Choices(diversity={"illness": 4})) == {"illness": 4}
-    assert asked_diversity(SCHEMA, Choices(diversity=1)) == {}
+    assert asked_diversity(SCHEMA, Choices(diversity=1, replace_promise=True)) == {}
+
+
+def test_xk_is_not_asked_for_less_than_the_schema_promises():
+    with pytest.raises(PrivacyError, match=r"l=2.*l=1"):
+        asked_diversity(SCHEMA, Choices(diversity=1))
+    with pytest.raises(PrivacyError, match=r"k=5.*k=4"):
+        check_k(SCHEMA, 4, Choices())
+    check_k(SCHEMA, 4, Choices(replace_promise=True))
+    check_k(SCHEMA, 6, Choices())
+
+
+def test_a_diversity_beside_a_promise_that_xk_cannot_keep_does_not_drop_it():
+    close = SCHEMA.with_promise([TCloseness(0.2)])
+    with pytest.raises(MethodError, match="not t-closeness"):
+        asked_diversity(close, Choices(diversity=3))
 
 
 def test_the_strongest_of_several_promises_counts():

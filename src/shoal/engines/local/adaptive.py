@@ -17,7 +17,7 @@ from shoal.core.schema import Schema
 from shoal.engines.local.frequencies import Frequencies, frequencies
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.verify import verify_source
-from shoal.methods.adaptive.choices import Choices, asked_diversity
+from shoal.methods.adaptive.choices import Choices, asked_diversity, check_k
 from shoal.methods.adaptive.outcome import Outcome, outcome_of
 from shoal.methods.adaptive.pipeline import Carried, Plan, carry_out
 from shoal.methods.adaptive.recommendation import (
@@ -77,7 +77,7 @@ def recommend(
         >>> recommend(table, schema, 5).recommended.fraction
         '3/4'
     """
-    return _Opened.read(table, schema, choices or Choices(), separator).recommend(k)
+    return _Opened.read(table, schema, k, choices or Choices(), separator).recommend(k)
 
 
 def apply(
@@ -118,7 +118,7 @@ def apply(
         >>> found.released["sex"].value_counts(sort=True).rows(), int(found.false_rows.sum())
         ([('F', 9), ('M', 5)], 1)
     """
-    opened = _Opened.read(table, schema, choices or Choices(), separator)
+    opened = _Opened.read(table, schema, k, choices or Choices(), separator)
     foreseen = opened.recommend(k)
     threshold = foreseen.recommended.xk if xk is None else xk
     carried = opened.carry_out(opened.choices.plan(schema, k=k, xk=threshold), seed=seed)
@@ -184,7 +184,10 @@ class _Opened:
     counted: Frequencies
 
     @classmethod
-    def read(cls, table: Any, schema: Schema, choices: Choices, separator: str | None) -> _Opened:
+    def read(
+        cls, table: Any, schema: Schema, k: int, choices: Choices, separator: str | None
+    ) -> _Opened:
+        check_k(schema, k, choices)
         diversity = asked_diversity(schema, choices)
         source = open_source(table, separator=separator)
         fitted = replace(schema, privacy=()).fit(source.columns, where=source.where)

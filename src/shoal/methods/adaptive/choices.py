@@ -17,7 +17,8 @@ class Choices:
 
     Attributes:
         techniques: what may be done to save records from suppression.
-        diversity: l for all sensitive columns or for each; None takes the schema's promise.
+        diversity: l for all sensitive columns or for each, beside the schema's promise.
+        replace_promise: k and `diversity` take the place of the schema's promise.
         preference: none, originals or precision.
         minimum_precision: in percent; fractions of k below it are not recommended.
         ranking: the quasi-identifiers, the most important first; by weight, then in the
@@ -31,6 +32,7 @@ class Choices:
 
     techniques: Techniques = field(default_factory=Techniques)
     diversity: int | Mapping[str, int] | None = None
+    replace_promise: bool = False
     preference: str = "none"
     minimum_precision: float | None = None
     ranking: Sequence[str] = ()
@@ -87,11 +89,10 @@ def asked_diversity(schema: Schema, choices: Choices) -> dict[str, int]:
 
     Raises:
         MethodError: a diversity or technique that the schema's columns do not allow.
+        PrivacyError: a diversity below the schema's promise.
     """
-    asked = choices.diversity
-    if asked is None:
-        asked = promised_diversity(schema.privacy, schema)
-    elif isinstance(asked, int):
+    asked = {} if choices.diversity is None else choices.diversity
+    if isinstance(asked, int):
         if asked > 1 and not schema.sensitive:
             raise MethodError(
                 problem="a diversity l needs a sensitive column; name one, or leave l out"
@@ -108,4 +109,18 @@ def asked_diversity(schema: Schema, choices: Choices) -> dict[str, int]:
             problem="sensitive suppression was asked for, but there is no sensitive column; "
             "name one, or leave sensitive suppression out"
         )
-    return {name: wanted for name, wanted in asked.items() if wanted > 1}
+    models: Iterable[PrivacyModel] = [LDiversity(x, column=name) for name, x in asked.items()]
+    if not choices.replace_promise:
+        models = schema.with_promise(models).privacy
+    kept = promised_diversity(models, schema)
+    return {name: wanted for name, wanted in kept.items() if wanted > 1}
+
+
+def check_k(schema: Schema, k: int, choices: Choices) -> None:
+    """Refuse a k below the schema's promise.
+
+    Raises:
+        PrivacyError: the schema promises more.
+    """
+    if not choices.replace_promise:
+        schema.with_promise([KAnonymity(k)])
