@@ -81,7 +81,8 @@ def encode_stream(
     encoder = load(str(model), on_unseen=on_unseen, suppressed=suppressed or "star")
     if rejects is None:
         return stream(encoder, source, out, separator=separator, flush=True)
-    with all_or_nothing(rejects, inputs=(model,)) as temporary, temporary.open("wb") as file:
+    rejected = all_or_nothing(rejects, inputs=(model,), private=True)  # lines as they came in
+    with rejected as temporary, temporary.open("wb") as file:
         return stream(encoder, source, out, separator=separator, rejects=file, flush=True)
 
 

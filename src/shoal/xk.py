@@ -95,5 +95,5 @@ def release_xk(
 
 
 def _write_marks(made: Applied, path: str | Path, *, inputs: tuple[Any, ...]) -> None:
-    with all_or_nothing(path, inputs=inputs) as temporary:
+    with all_or_nothing(path, inputs=inputs, private=True) as temporary:
         write_parts(iter([Part(made.marks(), None)]), temporary)

@@ -8,6 +8,7 @@ import random
 import re
 import resource
 import signal
+import stat
 import time
 
 import polars as pl
@@ -441,11 +442,43 @@ def test_an_interrupted_write_leaves_the_old_file_or_the_new_one(tmp_path, large
         if name == signal.SIGKILL:
             for path in left:  # a killed process cannot clean up; the file is a hidden one
                 assert path.name.startswith(".o.csv.")
-                path.unlink()
+                assert stat.S_IMODE(path.stat().st_mode) == 0o600
+            assert len(left) <= 1  # the run before left nothing that this one did not remove
         else:
             assert not left
             assert complaint.count("\n") <= 1, complaint
             assert "Traceback" not in complaint
+
+
+STUCK = """
+import sys, time
+from shoal import pipeline
+from shoal.cli.main import main
+def verify_source(*_):
+    print("written", flush=True)
+    time.sleep(60)
+pipeline.verify_source = verify_source
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.local("a process of its own")
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_after_a_kill_the_unverified_release_is_private_and_the_next_run_removes_it(
+    tmp_path, large, ending
+):
+    out = tmp_path / f"o.{ending}"
+    process = start(*LARGE_FLAGS, large, "--out", out, python=("-c", STUCK))
+    assert process.stdout.readline() == "written\n", process.stderr.read()
+    process.kill()
+    process.communicate(timeout=60)
+    (left,) = tmp_path.iterdir()
+    assert left.stat().st_size > 0
+    assert stat.S_IMODE(left.stat().st_mode) == 0o600
+    process = start(*LARGE_FLAGS, large, "--out", out)
+    assert process.wait(60) == 0, process.stderr.read()
+    assert list(tmp_path.iterdir()) == [out]
+    assert stat.S_IMODE(out.stat().st_mode) & 0o400
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from pathlib import Path
 
 import polars as pl
@@ -52,6 +53,21 @@ def test_apply_carries_the_recommendation_out_and_the_release_verifies(
     assert released.columns == ["sex"]
     assert pl.read_csv(marks).height == applied["added"]
     assert main(["verify", str(out), "--qi", "sex", "-k", "6"]) == 0
+
+
+@pytest.mark.parametrize("before", [None, 0o644])
+def test_the_list_of_false_records_is_its_users_alone(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], before: int | None
+) -> None:
+    out, marks = tmp_path / "o.csv", tmp_path / "false.csv"
+    if before is not None:
+        marks.touch()
+        marks.chmod(before)
+    answer(
+        capsys, "anonymize", table, "--qi", "sex", "-k", "6", "--method", "xk", "--xk", "3",
+        "--out", out, "--false-records", marks, "--json",
+    )  # fmt: skip
+    assert stat.S_IMODE(marks.stat().st_mode) == 0o600
 
 
 def test_anonymize_adds_false_records_only_when_asked_for_xk(

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import random
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -133,6 +134,7 @@ def test_the_command_encodes_a_stream(tmp_path):
     counts = json.loads(done.stderr)
     assert counts["released"] == len(done.stdout.decode().split("\n")) - 1
     assert counts["rejected"] == len(aside.read_bytes().splitlines())
+    assert stat.S_IMODE(aside.stat().st_mode) == 0o600  # lines as they came in
     assert command("verify", MODEL, source=done.stdout).returncode == 1
     assert command("metrics", MODEL, source=b"\n".join(given.split(b"\n")[:20])).returncode == 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -201,6 +202,7 @@ def test_lines_of_a_file_with_broken_ones(tmp_path):
     assert (report.records, report.released, report.rejected) == (52, 50, 2)
     assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 50
     assert len((tmp_path / "bad.jsonl").read_text().splitlines()) == 2
+    assert stat.S_IMODE((tmp_path / "bad.jsonl").stat().st_mode) == 0o600  # lines as they came in
 
 
 SLOW = """

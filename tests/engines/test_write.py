@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from shoal.core.errors import OutputError
-from shoal.engines.local.write import all_or_nothing, write_text
+from shoal.engines.local.recode import Part
+from shoal.engines.local.write import all_or_nothing, write_parts, write_text
 
 pytestmark = pytest.mark.local("a part of the local engine itself")
 
@@ -77,3 +80,34 @@ def test_a_full_disk_is_an_error_and_leaves_the_old_file(
         write_text(out, "new")
     assert out.read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv", ".jsonl", ".parquet", ".arrow"])
+def test_every_format_is_private_until_it_is_published(tmp_path: Path, ending: str) -> None:
+    out = tmp_path / f"o{ending}"
+    frame = pl.DataFrame({"a": ["x", "y"]})
+    with all_or_nothing(out) as temporary:
+        write_parts(iter([Part(frame, None), Part(frame, None)]), temporary)
+        assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
+    probe = tmp_path / "probe"
+    probe.touch()
+    assert out.stat().st_mode == probe.stat().st_mode
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+def test_an_existing_output_keeps_its_mode(tmp_path: Path, mode: int) -> None:
+    out = tmp_path / "o.txt"
+    out.write_text("old")
+    out.chmod(mode)
+    write_text(out, "new")
+    assert out.read_text() == "new"
+    assert stat.S_IMODE(out.stat().st_mode) == mode
+
+
+def test_a_private_output_is_0600_even_where_one_was_open(tmp_path: Path) -> None:
+    out = tmp_path / "o.txt"
+    out.write_text("old")
+    out.chmod(0o644)
+    with all_or_nothing(out, private=True) as temporary:
+        temporary.write_text("new")
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600

@@ -65,6 +65,7 @@ def _parse(words: list[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def _encode(model: str, options: dict[str, str]) -> int:
+    from shoal.core.temporary import open_private
     from shoal.edge.stream import encode_stream
 
     encoder = edge.load(
@@ -75,7 +76,8 @@ def _encode(model: str, options: dict[str, str]) -> int:
     rejects: IO[bytes] | None = None
     place = options.get("--rejects")
     try:
-        rejects = None if place is None else open(place, "wb")  # noqa: SIM115
+        # Lines as they came in: for this user alone.
+        rejects = None if place is None else open(place, "wb", opener=open_private)  # noqa: SIM115
         report = encode_stream(
             encoder,
             sys.stdin.buffer,

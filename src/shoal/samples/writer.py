@@ -10,14 +10,14 @@ import gzip
 import json
 import os
 import re
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from shoal.core.errors import MethodError, OutputError
+from shoal.core.temporary import beside, publish
 
 if TYPE_CHECKING:
     import polars as pl
@@ -138,26 +138,25 @@ def write_sample(
     """
     _check_place(files, overwrite)
     made = [folder for folder in {path.parent for path in files.hierarchies} if not folder.exists()]
-    drafts = {path: _draft_name(path) for path in files.all()}
     try:
         for folder in made:
             folder.mkdir()
-        for path, draft in drafts.items():
-            if path == files.table:
-                _write_table(draft, _counted(frames, progress), ending=_ending(path))
-            else:
-                draft.write_text(texts[path], encoding="utf-8", newline="\n")
-            _flush(draft)
-        for path, draft in drafts.items():
-            os.replace(draft, path)
+        with ExitStack() as stack:
+            drafts = {path: stack.enter_context(beside(path)) for path in files.all()}
+            for path, draft in drafts.items():
+                if path == files.table:
+                    _write_table(draft, _counted(frames, progress), ending=_ending(path))
+                else:
+                    draft.write_text(texts[path], encoding="utf-8", newline="\n")
+                _flush(draft)
+            for path, draft in drafts.items():
+                publish(draft, path)
     except OSError as error:
         problem = error.strerror or "cannot be written"
         raise OutputError(
             where=str(files.table), problem=f"{problem}; no sample was written"
         ) from error
     finally:
-        for draft in drafts.values():
-            draft.unlink(missing_ok=True)
         for folder in made:
             with suppress(OSError):  # a folder with files in it is meant to stay
                 folder.rmdir()
@@ -186,10 +185,6 @@ def _check_place(files: SampleFiles, overwrite: bool) -> None:
             raise OutputError(
                 where=str(path), problem="exists already; choose another name or allow overwriting"
             )
-
-
-def _draft_name(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
 
 
 def _counted(frames: Iterable[pl.DataFrame], progress: Progress | None) -> Iterator[pl.DataFrame]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import stat
+
 import polars as pl
 import pytest
 from tests.engines.spark.tables import PROMISE, frame, schema
 
 import shoal
+import shoal.spark
 from shoal import api
 from shoal.core.errors import InputError, MethodError, NoSolutionError, OutputError
 from shoal.core.report import ModelResult, Verification
@@ -137,6 +140,25 @@ def test_a_release_that_fails_is_not_published(spark, place, monkeypatch):
         with pytest.raises(shoal.ShoalError, match=r"nothing was|not safe"):
             release(api.SparkTable(place / "in.csv"), place / f"never.{ending}")
     assert sorted(p.name for p in place.iterdir()) == before
+
+
+def test_what_spark_writes_is_private_until_it_is_verified(spark, place, monkeypatch):
+    seen = []
+    verify = shoal.spark.verify_table
+
+    def looks(source, schema, models):
+        (hidden,) = [p for p in place.iterdir() if p.name.startswith(".private.csv.")]
+        seen.append(stat.S_IMODE(hidden.stat().st_mode))
+        return verify(source, schema, models)
+
+    monkeypatch.setattr("shoal.spark.verify_table", looks)
+    out = place / "private.csv"
+    out.touch()
+    out.chmod(0o600)
+    release(api.SparkTable(place / "in.csv"), out)
+    assert seen == [0o700]
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert not [p for p in place.iterdir() if p.name.startswith(".")]
 
 
 def test_what_cannot_be_done_is_said(spark, place):

@@ -26,6 +26,7 @@ from shoal.core.model_runtime import Encoder, Rejected
 from shoal.core.model_sweep import sweep
 from shoal.core.report import Verification
 from shoal.core.schema import Others, Role, Schema
+from shoal.core.temporary import open_private
 from shoal.edge.fast import FastEncoder
 from shoal.edge.stream import EncodeReport, encode_stream
 from shoal.engines.local.encode_keys import Column, distinct_rows
@@ -126,7 +127,8 @@ def encode_lines(
     if form not in ("csv", "jsonl"):
         raise InputError(where=str(source), problem="only .csv and .jsonl can be read by lines")
     with all_or_nothing(out, inputs=(source,)) as temporary:
-        aside = None if rejects is None else Path(rejects).open("wb")  # noqa: SIM115
+        # Lines as they came in: for this user alone.
+        aside = None if rejects is None else open(rejects, "wb", opener=open_private)  # noqa: SIM115
         try:
             with Path(source).open("rb") as file, temporary.open("wb") as goal:
                 return encode_stream(

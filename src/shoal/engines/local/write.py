@@ -6,7 +6,6 @@ import errno
 import gzip
 import os
 import re
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from polars.io.plugins import register_io_source
 
 from shoal.core.documents import reason
 from shoal.core.errors import OutputError, ShoalError
+from shoal.core.temporary import beside, publish
 from shoal.engines.local.recode import Part
 from shoal.engines.local.source import format_of
 
@@ -24,12 +24,20 @@ BLOCK = 4 * 2**20  # bytes of repeated lines that are written at once
 
 
 @contextmanager
-def all_or_nothing(out: str | Path, *, inputs: tuple[str | Path, ...] = ()) -> Iterator[Path]:
+def all_or_nothing(
+    out: str | Path, *, inputs: tuple[str | Path, ...] = (), private: bool = False
+) -> Iterator[Path]:
     """Give a temporary path to write to; rename it to `out` if nothing was raised.
+
+    Args:
+        out: where the file will be.
+        inputs: files that must not be overwritten.
+        private: only this user may read it, whatever the umask says.
 
     Guarantee:
         At any moment `out` is what it was before, or the whole new file. An input is
-        never overwritten. Whatever is raised, the temporary file is removed.
+        never overwritten. Whatever is raised, the temporary file is removed; until it is
+        renamed, nobody else can read it. A file that was there keeps its mode.
     """
     goal = Path(out)
     for table in inputs:
@@ -41,22 +49,17 @@ def all_or_nothing(out: str | Path, *, inputs: tuple[str | Path, ...] = ()) -> I
         raise OutputError(where=str(out), problem="is a folder; name a file in it")
     # The ending stays last: it tells readers the format.
     ending = "".join(goal.suffixes[-2:]) if goal.name.endswith(".gz") else goal.suffix
-    temporary = goal.with_name(f".{goal.name}.{secrets.token_hex(4)}.tmp{ending}")
     try:
-        with temporary.open("xb"):
-            pass
-        yield temporary
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, goal)
-        _sync_folder(goal.parent)
+        with beside(goal, ending=ending) as temporary:
+            yield temporary
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
+            publish(temporary, goal, private=private)
+            _sync_folder(goal.parent)
     except ShoalError:
         raise
     except OSError as error:
         raise OutputError(where=str(out), problem=f"cannot be written: {reason(error)}") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def _same(goal: Path, table: Path) -> bool:

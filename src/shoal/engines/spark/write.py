@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from shoal.core.documents import reason
 from shoal.core.errors import OutputError, ShoalError
+from shoal.core.temporary import beside, open_private, publish
 from shoal.engines.local.source import format_of
 from shoal.engines.spark.source import address_of, guarded, is_url
 
@@ -26,7 +27,10 @@ _CSV: dict[str, Any] = {"header": True, "escape": '"', "emptyValue": '""', "null
 
 
 class Goal:
-    """Where a table goes: first to a folder beside it that readers do not see."""
+    """Where a table goes: first to a folder beside it that readers do not see.
+
+    On this machine that folder is in another one, made for it, which is this user's alone.
+    """
 
     def __init__(self, spark: SparkSession, out: str | Path, separator: str) -> None:
         self.spark, self.out, self.separator = spark, str(out).rstrip("/"), separator
@@ -36,10 +40,7 @@ class Goal:
         if self.kind == "csv.gz" and not is_url(out):
             raise OutputError(where=self.out, problem="on Spark, write .csv or .parquet")
         head, _, name = self.out.rpartition("/")
-        hidden = f".{name}.{secrets.token_hex(4)}.tmp"
-        self.folder = f"{head}/{hidden}" if head else hidden
-        if not is_url(out):
-            self.folder = str(Path(self.folder).absolute())
+        self.folder = f"{head}/.{name}.{secrets.token_hex(4)}.tmp"
 
     @property
     def is_one_file(self) -> bool:
@@ -75,9 +76,9 @@ class Goal:
 
     def _join(self) -> None:
         """Put the parts behind each other, the header once."""
-        whole = Path(self.folder) / ".whole"
+        whole = Path(self.folder).with_name("whole")
         parts = sorted(Path(self.folder).glob("part-*"))
-        with whole.open("wb") as file:
+        with open(whole, "xb", opener=open_private) as file:
             for number, part in enumerate(parts):
                 with part.open("rb") as piece:
                     if self.kind == "csv" and number:
@@ -85,7 +86,7 @@ class Goal:
                     shutil.copyfileobj(piece, file, 2**22)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(whole, self.out)
+        publish(whole, Path(self.out))
 
     def _rename(self) -> None:
         java: Any = self.spark.sparkContext._jvm
@@ -96,10 +97,7 @@ class Goal:
             raise OutputError(where=self.out, problem="could not be renamed into place")
 
     def clean(self) -> None:
-        """Remove whatever is left of the folder."""
-        if not is_url(self.folder):
-            shutil.rmtree(self.folder, ignore_errors=True)
-            return
+        """Remove whatever is left of a folder that is elsewhere."""
         with suppress(Exception):
             java: Any = self.spark.sparkContext._jvm
             path = java.org.apache.hadoop.fs.Path
@@ -144,14 +142,27 @@ def all_or_nothing(
     if not is_url(out) and not goal.is_one_file and Path(out).exists():
         raise OutputError(where=str(out), problem="is there already; choose another name")
     try:
-        yield goal
-        goal.publish()
+        with _room(goal):
+            yield goal
+            goal.publish()
     except ShoalError:
         raise
     except OSError as error:
         raise OutputError(where=str(out), problem=f"cannot be written: {reason(error)}") from None
-    finally:
-        goal.clean()
+
+
+@contextmanager
+def _room(goal: Goal) -> Iterator[None]:
+    """Make the place that a goal is written to first; remove what is left of it."""
+    if is_url(goal.out):
+        try:
+            yield
+        finally:
+            goal.clean()
+        return
+    with beside(Path(goal.out).absolute(), is_folder=True) as private:
+        goal.folder = str(private / "table")
+        yield
 
 
 def _same(goal: str, table: str) -> bool:

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shoal.core import temporary
+from shoal.core.temporary import beside, mode_for, publish
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+DYING = """
+import os, sys
+from pathlib import Path
+from shoal.core.temporary import beside
+with beside(Path(sys.argv[1]), ending=sys.argv[2], is_folder=sys.argv[3] == "folder") as place:
+    (place / "run" if place.is_dir() else place).write_text("secret")
+    os.kill(os.getpid(), 9)
+"""
+
+
+def left_by_a_dead_process(goal: Path, ending: str = "", kind: str = "file") -> Path:
+    before = set(goal.parent.iterdir())
+    command = [sys.executable, "-c", DYING, str(goal), ending, kind]
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(SOURCE)})
+    assert done.returncode == -signal.SIGKILL
+    (left,) = set(goal.parent.iterdir()) - before
+    return left
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def umask():
+    before = os.umask(0o022)
+    yield lambda mask: os.umask(mask)
+    os.umask(before)
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
+def test_a_temporary_file_is_its_users_alone_whatever_the_umask(tmp_path, umask, mask) -> None:
+    umask(mask)
+    with beside(tmp_path / "o.csv", ending=".csv") as file:
+        assert mode(file) == 0o600
+        assert file.name.endswith(".csv")
+        assert file.name.startswith(".o.csv.")
+    with beside(tmp_path / "o.csv", is_folder=True) as folder:
+        assert mode(folder) == 0o700
+        (folder / "run").write_text("x")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_a_dead_process_left_is_removed_by_the_next_one_to_the_same_goal(tmp_path, kind):
+    goal = tmp_path / "o.csv"
+    left = left_by_a_dead_process(goal, ".csv" if kind == "file" else "", kind)
+    assert mode(left) == (0o600 if kind == "file" else 0o700)
+    with beside(tmp_path / "other.csv"):
+        assert left.exists()
+    with beside(goal):
+        assert not left.exists()
+
+
+def test_what_a_living_process_uses_stays(tmp_path: Path) -> None:
+    goal = tmp_path / "o.csv"
+    with beside(goal) as one, beside(goal, is_folder=True) as two, beside(goal) as three:
+        assert one.exists()
+        assert two.exists()
+        assert three != one
+
+
+def test_what_was_made_on_another_machine_stays(tmp_path: Path, monkeypatch) -> None:
+    goal = tmp_path / "o.csv"
+    left = left_by_a_dead_process(goal)
+    here = temporary._here()
+    monkeypatch.setattr(temporary, "_here", lambda: "0" * 12)
+    with beside(goal):
+        assert left.exists()
+    monkeypatch.setattr(temporary, "_here", lambda: "0" * 6 + here[6:])  # started anew
+    with beside(goal):
+        assert not left.exists()
+
+
+def test_only_names_of_our_own_are_swept(tmp_path: Path) -> None:
+    goal = tmp_path / "o.csv"
+    kept = [tmp_path / name for name in (".o.csv.tmp", ".o.csv.0123.tmp", "o.csv.tmp", ".o.csv")]
+    link = tmp_path / f".o.csv.{temporary._here()}01234567.tmp"
+    for path in kept:
+        path.write_text("mine")
+    link.symlink_to(kept[0])
+    with beside(goal):
+        pass
+    assert all(path.exists() for path in (*kept, link))
+
+
+def test_where_nothing_can_be_locked_nothing_is_swept_and_all_still_works(tmp_path, monkeypatch):
+    goal = tmp_path / "o.csv"
+    left = left_by_a_dead_process(goal)
+    monkeypatch.setattr(temporary, "_fcntl", None)
+    with beside(goal) as file:
+        file.write_text("new")
+        publish(file, goal)
+    assert goal.read_text() == "new"
+    assert left.exists()
+
+
+def test_a_file_that_was_swept_before_it_was_locked_is_made_again(tmp_path, monkeypatch) -> None:
+    real, calls = temporary._fcntl, []
+
+    class Late:
+        LOCK_EX, LOCK_NB = real.LOCK_EX, real.LOCK_NB
+
+        @staticmethod
+        def flock(handle: int, how: int) -> None:
+            if not calls:
+                next(tmp_path.glob(".o.csv.*")).unlink()
+            calls.append(handle)
+            real.flock(handle, how)
+
+    monkeypatch.setattr(temporary, "_fcntl", Late)
+    with beside(tmp_path / "o.csv") as file:
+        assert file.exists()
+    assert len(calls) == 2
+
+
+def test_an_output_gets_the_umasks_mode_or_keeps_its_own(tmp_path: Path, umask) -> None:
+    goal = tmp_path / "o.csv"
+    for mask, expected in ((0o022, 0o644), (0o077, 0o600), (0o002, 0o664)):
+        umask(mask)
+        assert mode_for(goal) == expected
+    goal.write_text("")
+    goal.chmod(0o600)
+    assert mode_for(goal) == 0o600
+    goal.chmod(0o640)
+    assert mode_for(goal) == 0o640
+    assert mode_for(goal, private=True) == 0o600
+    assert os.umask(0o002) == 0o002  # left as it was
