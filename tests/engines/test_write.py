@@ -1,12 +1,20 @@
 from __future__ import annotations
 
+import csv
+import gzip
+import io
 import stat
 from pathlib import Path
 
+import pandas as pd
 import polars as pl
 import pytest
 
+import shoal
+from shoal import api
 from shoal.core.errors import OutputError
+from shoal.core.schema import Schema
+from shoal.engines.local.encode import encode_lines
 from shoal.engines.local.recode import Part
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
 
@@ -111,3 +119,60 @@ def test_a_private_output_is_0600_even_where_one_was_open(tmp_path: Path) -> Non
     with all_or_nothing(out, private=True) as temporary:
         temporary.write_text("new")
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
+
+
+ONE = Schema.from_document({"columns": {"zip": "quasi"}})
+CELLS = ["10115", "", "10115", "", "", "10117", "10117", "10117", "", ""]
+
+
+def one_column(folder: Path) -> Path:
+    (folder / "in.csv").write_text("zip\n" + "".join(f'"{cell}"\n' for cell in CELLS))
+    return folder / "in.csv"
+
+
+def assert_all_readers_see(path: Path, records: int, missing: int) -> None:
+    raw = path.read_bytes()
+    text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
+    assert len(pd.read_csv(io.StringIO(text))) == records
+    assert pl.read_csv(text.encode(), infer_schema=False).height == records
+    rows = list(csv.reader(io.StringIO(text)))[1:]
+    assert len(rows) == records
+    assert [] not in rows
+    assert rows.count([""]) == missing
+    found = api.verify(path, ONE, privacy=[shoal.KAnonymity(2)])
+    assert found.records == records
+    assert found.holds
+
+
+@pytest.mark.parametrize("way", ["memory", "passes", "in order", "repeated", "gz", "xk", "parquet"])
+def test_a_missing_value_of_a_one_column_release_is_quoted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    table, times = one_column(tmp_path), 1
+    out = tmp_path / ("o.csv.gz" if way == "gz" else "o.csv")
+    if way == "passes":
+        monkeypatch.setattr("shoal.engines.local.source.KEEP_BYTES", 0)
+        monkeypatch.setattr("shoal.engines.local.recode.BATCH", 4)
+    if way == "repeated":
+        times = 50
+        table.write_text("zip\n" + "".join(f'"{cell}"\n' for cell in CELLS * times))
+    if way == "parquet":
+        table = tmp_path / "in.parquet"
+        pl.DataFrame({"zip": [cell or None for cell in CELLS]}).write_parquet(table)
+    if way == "xk":
+        api.release_xk(table, ONE, 2, out=out, xk=2)
+    else:
+        options = api.Options(method="mondrian", keep_order=way == "in order")
+        api.anonymize(table, ONE, privacy=[shoal.KAnonymity(2)], out=out, options=options)
+    assert_all_readers_see(out, 10 * times, 5 * times)
+
+
+@pytest.mark.parametrize("way", ["encode", "safe", "lines"])
+def test_a_missing_value_of_an_encoded_column_is_quoted(tmp_path: Path, way: str) -> None:
+    table, out = one_column(tmp_path), tmp_path / "o.csv"
+    model = api.learn(table, ONE, privacy=[shoal.KAnonymity(2)])
+    if way == "lines":
+        encode_lines(table, model, out=out)
+    else:
+        api.encode(table, model, out=out, safe=way == "safe")
+    assert_all_readers_see(out, 10, 5)

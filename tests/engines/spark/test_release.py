@@ -161,6 +161,21 @@ def test_what_spark_writes_is_private_until_it_is_verified(spark, place, monkeyp
     assert not [p for p in place.iterdir() if p.name.startswith(".")]
 
 
+def test_a_missing_value_of_a_one_column_release_is_quoted(spark, place):
+    cells = ["10115", None, "10115", None, None, "10117", "10117", "10117", None, None]
+    only = shoal.Schema.from_document({"columns": {"zip": "quasi"}})
+    pl.DataFrame({"zip": cells}).write_parquet(place / "one.parquet")
+    table = api.SparkTable(place / "one.parquet")
+    for engine, out in ((place / "one.parquet", "one.here.csv"), (table, "one.there.csv")):
+        api.anonymize(engine, only, privacy=[shoal.KAnonymity(2)], out=place / out)
+    written = (place / "one.there.csv").read_bytes()
+    assert written.count(b'\n""') == 5
+    assert b"\n\n" not in written
+    assert written == (place / "one.here.csv").read_bytes()
+    assert api.verify(api.SparkTable(place / "one.there.csv"), only,
+                      privacy=[shoal.KAnonymity(2)]).records == 10  # fmt: skip
+
+
 def test_what_cannot_be_done_is_said(spark, place):
     with pytest.raises(NoSolutionError):
         api.anonymize(api.SparkTable(place / "in.csv"), schema(),

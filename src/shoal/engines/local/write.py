@@ -120,6 +120,8 @@ class _Counted:
 
 def _write_csv(part: Part, file: Any, *, separator: str, header: bool) -> None:
     """Write a part; equal records are formatted once and their line repeated."""
+    if part.frame.width == 1:  # other readers skip a blank line: the only cell is quoted
+        part = Part(part.frame.select(pl.all().cast(pl.String).fill_null("")), part.counts)
     if part.counts is None:
         part.frame.write_csv(file, separator=separator, include_header=header)
         return

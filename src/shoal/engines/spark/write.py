@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from shoal.core.documents import reason
 from shoal.core.errors import OutputError, ShoalError
@@ -56,6 +57,9 @@ class Goal:
         named = frame.toDF(*names)
         with guarded(self.out):
             if self.kind in ("csv", "csv.gz"):
+                if len(names) == 1:  # other readers skip a blank line: the only cell is quoted
+                    only = F.coalesce(F.col("c").cast("string"), F.lit(""))
+                    named = frame.toDF("c").select(only.alias(names[0]))
                 packed = {"compression": "gzip"} if self.kind == "csv.gz" else {}
                 named.write.options(sep=self.separator, **_CSV, **packed).csv(self.address())
             elif self.kind == "jsonl":
