@@ -86,9 +86,19 @@ def encode_stream(
         return stream(encoder, source, out, separator=separator, rejects=file, flush=True)
 
 
-def drift(table: Any, model: Any, *, separator: str | None = None) -> watch.DriftReport:
-    """Compare new records with what a model was learned from; say whether to learn again."""
-    return watch.drift(table, _model(model), separator=separator)
+def drift(
+    table: Any, model: Any, *, false_alarm: float = 0.05, separator: str | None = None
+) -> watch.DriftReport:
+    """Compare new records with what a model was learned from; say whether to learn again.
+
+    Args:
+        table: a path or a frame, not encoded.
+        model: a model or the path of one.
+        false_alarm: how often a sample of the training data may be taken for other data.
+        separator: of a CSV file.
+    """
+    limits = watch.Limits(false_alarm=false_alarm)
+    return watch.drift(table, _model(model), limits=limits, separator=separator)
 
 
 def export_model(model: str | Path, to: str, *, out: str | Path) -> None:

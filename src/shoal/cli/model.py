@@ -89,6 +89,10 @@ def encode(
 def drift(
     model: ModelFile,
     source: Annotated[str, typer.Argument(metavar="INPUT", help="New records, not encoded.")],
+    false_alarm: Annotated[
+        float,
+        typer.Option(metavar="X", help="Rate of false alarms on samples of the training data."),
+    ] = 0.05,
     sep: opt.Sep = None,
     json: opt.Json = False,
 ) -> int:
@@ -96,7 +100,7 @@ def drift(
     from shoal import api
     from shoal.cli.render import as_json
 
-    found = api.drift(source, model, separator=sep)
+    found = api.drift(source, model, false_alarm=false_alarm, separator=sep)
     document = found.to_document()
     if json:
         print(as_json(document))

@@ -1,28 +1,31 @@
 """Drift: does a model still fit the records that arrive now, or should it be learned again?
 
 New records are compared with what the model says of its training records: how many no
-class covers, how many encode-safe would suppress, and how far apart the released cells
-are distributed. Distances are judged above chance: two samples of the same people differ.
+class covers, how many are in classes too small for the promise, and how far apart the
+released cells are distributed. A finding counts when it is large enough to matter and when
+samples of the training records hardly ever show the like: the test has a stated rate of
+false alarms over all that it looks at together (docs/guides/model.md).
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.errors import InputError
+from shoal.core.errors import InputError, MethodError
 from shoal.core.model import RecodingModel
 from shoal.core.model_judge import Judge
 from shoal.engines.local.encode import EncodeJob
 from shoal.engines.local.encode_settle import settle_tuples
 
 FEWEST = 30  # records below which nothing is concluded
+TRIALS = 999  # samples that are drawn to learn what chance does; more for many columns
+_AT_ONCE = 100  # samples, and no more numbers than
+_CELLS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +34,20 @@ class Limits:
 
     Attributes:
         unseen: share of records that no class covers, beyond that of the training data.
-        suppressed: share that encode-safe would suppress, beyond that of the training data.
+        suppressed: share in classes of fewer than k records or in none, beyond what is to be
+            expected in as many records of the training data.
         distance: total variation between released cells, beyond what chance explains.
+        false_alarm: how often samples of the training data may be taken for other data.
     """
 
     unseen: float = 0.05
     suppressed: float = 0.05
     distance: float = 0.1
+    false_alarm: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not 0 < self.false_alarm < 1:
+            raise MethodError(problem="--false-alarm must lie between 0 and 1, such as 0.05")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,34 +59,63 @@ class ColumnDrift:
         distance: total variation between training and new records over the released
             cells (0: the same, 1: nothing in common); None where the model has no counts.
         chance: the distance to be expected if nothing had changed.
+        p_value: how often a sample of the same people is as far away or further, for this
+            column by itself.
     """
 
     unseen: int
     distance: float | None
     chance: float | None
+    p_value: float | None
 
     def to_document(self) -> dict[str, Any]:
         """Return the column as plain data."""
-        return {"unseen": self.unseen, "distance": self.distance, "chance": self.chance}
+        return {
+            "unseen": self.unseen,
+            "distance": self.distance,
+            "chance": self.chance,
+            "p_value": self.p_value,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A share of the records, what chance makes of it, and how often it is as large."""
+
+    found: float
+    expected: float
+    p_value: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftReport:
-    """The answer: learn again, yes or no, and why."""
+    """The answer: learn again, yes or no, and why.
+
+    Attributes:
+        suppressed: records that encode-safe would suppress.
+        expected: the share that was suppressed at learning.
+        covered_by_none: the share that no class covers, tested.
+        in_small_classes: the share in classes of fewer than k records or in none, tested;
+            None where the model has no counts, or its promise no k.
+    """
 
     records: int
     unseen: int
     suppressed: int
     expected: float
+    covered_by_none: Share
+    in_small_classes: Share | None
     columns: Mapping[str, ColumnDrift]
     distance: float | None
     chance: float | None
+    false_alarm: float
     learn_again: bool
     why: tuple[str, ...]
 
     def to_document(self) -> dict[str, Any]:
         """Return the report as one JSON document."""
         records = max(self.records, 1)
+        small = self.in_small_classes
         return {
             "learn_again": self.learn_again,
             "why": list(self.why),
@@ -86,6 +125,9 @@ class DriftReport:
             "suppressed": self.suppressed,
             "suppressed_share": self.suppressed / records,
             "suppressed_share_at_learning": self.expected,
+            "small_class_share": None if small is None else small.found,
+            "small_class_share_expected": None if small is None else small.expected,
+            "false_alarm": self.false_alarm,
             "distance": self.distance,
             "chance": self.chance,
             "columns": {name: column.to_document() for name, column in self.columns.items()},
@@ -110,6 +152,7 @@ def drift(
     Raises:
         InputError: a column is missing or has no role, or there is no record.
     """
+    bounds = limits or Limits()
     job = EncodeJob.open(table, model, "suppress", "remove", separator)
     judge = _judge(job, model)
     tuples = job.count(judge)
@@ -118,26 +161,89 @@ def drift(
         raise InputError(where=job.source.where, problem="the table has a header but no record")
     found_in = job.cover.regions(codes)
     lost = settle_tuples(tuples, job.cover, judge).suppressed
-    sums = np.bincount(found_in + 1, weights=records, minlength=len(model.regions) + 1)
-    regions = Counter({place - 1: int(size) for place, size in enumerate(sums) if size})
-    columns = _columns(job, model, codes, records, regions)
-    before = None if model.counts is None else dict(enumerate(model.counts))
-    if before is not None:
-        before[-1] = model.suppressed
-    distance, chance = _apart(before, regions)
-    expected = model.suppressed / max(model.records, 1)
+    size = int(records.sum())
+    regions = np.bincount(found_in + 1, weights=records, minlength=len(model.regions) + 1)
+    after = np.roll(regions.astype(np.int64), -1)  # the last place: no class
+    trials = Trials.of(model, size, bounds.false_alarm)
+    distance, chance, small = _classes(model, trials, after)
     found = DriftReport(
-        records=int(records.sum()),
-        unseen=regions[-1],
+        records=size,
+        unseen=int(after[-1]),
         suppressed=lost,
-        expected=expected,
-        columns=columns,
+        expected=model.suppressed / max(model.records, 1),
+        covered_by_none=_unseen(model, trials, int(after[-1])),
+        in_small_classes=small,
+        columns=_columns(job, model, codes, records, after, trials),
         distance=distance,
         chance=chance,
+        false_alarm=bounds.false_alarm,
         learn_again=False,
         why=(),
     )
-    return _concluded(found, limits or Limits())
+    return _concluded(found, bounds)
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """What chance does: as many records, drawn again and again where nothing has changed.
+
+    They may be a sample of the training records, drawn with or without putting back, or of
+    the same people as these. In the last case the training records are a sample themselves
+    and are drawn anew, too: distances are then the largest, so that it stands for all three.
+    """
+
+    learned: int  # training records
+    size: int  # new records
+    count: int
+    rate: float  # of false alarms
+
+    @classmethod
+    def of(cls, model: RecodingModel, size: int, rate: float) -> Trials:
+        """Return enough trials to see a finding among all that is looked at."""
+        looked_at = len(model.columns) + 2
+        return cls(max(model.records, 1), size, max(TRIALS, int(2 * looked_at / rate)), rate)
+
+    def draw(self, before: NDArray[np.int64], way: str = "people") -> Iterator[tuple[Any, Any]]:
+        """Yield shares at learning and counts now, drawn from the training records' counts."""
+        chance = np.random.default_rng(0)  # the same answer for the same records
+        shares = before / before.sum()
+        step = min(max(_CELLS // len(before), 1), _AT_ONCE)
+        for start in range(0, self.count, step):
+            many = min(step, self.count - start)
+            if way == "people":
+                learned = chance.multinomial(self.learned, shares, size=many) / self.learned
+                yield learned, chance.multinomial(self.size, learned)
+            elif way == "with":
+                yield shares, chance.multinomial(self.size, shares, size=many)
+            else:
+                yield shares, chance.multivariate_hypergeometric(before, self.size, size=many)
+
+    def ways(self) -> tuple[str, ...]:
+        """Return in which ways the records may have been drawn."""
+        return ("people", "with", "without")[: 3 if self.size <= self.learned else 2]
+
+    def test(
+        self,
+        before: NDArray[np.int64],
+        found: float,
+        measure: Callable[[Any, Any], Any],
+        way: str = "people",
+    ) -> tuple[float, float]:
+        """Return how often what is drawn is as large as what was found, and its mean.
+
+        measure: of shares at learning and of counts now. It ends as soon as there are too many
+        such samples for an alarm: then the first number is not exact, but above the rate.
+        """
+        drawn: list[Any] = []
+        as_large = trials = 0
+        for learned, now in self.draw(before, way):
+            values = measure(learned, now)
+            drawn.append(values)
+            as_large += int(np.count_nonzero(values >= found - 1e-12))
+            trials += len(values)
+            if as_large > self.rate * self.count + 1:
+                break
+        return (1 + as_large) / (trials + 1), float(np.concatenate(drawn).mean())
 
 
 def _judge(job: EncodeJob, model: RecodingModel) -> Judge:
@@ -146,77 +252,145 @@ def _judge(job: EncodeJob, model: RecodingModel) -> Judge:
     return Judge.of(model.schema, [m for m in asked if m.column in (None, *job.columns)])
 
 
+def _unseen(model: RecodingModel, trials: Trials, unseen: int) -> Share:
+    """Compare the share that no class covers with that of the training records."""
+    before = np.array([max(model.records - model.suppressed, 0), model.suppressed])
+    if not before.sum():
+        before[0] = 1
+    share = unseen / trials.size
+    rarity, _ = trials.test(before, share, lambda _, now: now[:, 1] / trials.size)
+    return Share(found=share, expected=float(before[1] / before.sum()), p_value=rarity)
+
+
+def _classes(
+    model: RecodingModel, trials: Trials, after: NDArray[np.int64]
+) -> tuple[float | None, float | None, Share | None]:
+    """Compare the classes: how far apart, how far by chance, and the share in small ones."""
+    if model.counts is None or not model.records:
+        return None, None, None
+    before = np.array([*model.counts, model.suppressed], dtype=np.int64)
+    least = max((getattr(m, "k", None) or 0 for m in model.privacy), default=0)
+    distance = float(_apart(before / before.sum(), after / trials.size))
+    learned, now = next(trials.draw(before))
+    chance = float(_apart(learned, now / trials.size).mean())
+    if least < 2:
+        return distance, chance, None
+    share = float(_small(after, least)) / trials.size
+    # No way of drawing has the largest shares everywhere: the one that fits best counts.
+    rarity = mean = 0.0
+    for way in trials.ways():
+        if rarity <= trials.rate:
+            found = trials.test(before, share, lambda _, now: _small(now, least) / trials.size, way)
+            rarity, mean = max((rarity, mean), found)
+    return distance, chance, Share(found=share, expected=mean, p_value=rarity)
+
+
+def _small(counts: NDArray[np.int64], least: int) -> Any:
+    """Return the records in classes of fewer than `least`; the last place is no class at all."""
+    inside = counts[..., :-1]
+    return (inside * (inside < least)).sum(axis=-1) + counts[..., -1]
+
+
+def _apart(one: Any, other: Any) -> Any:
+    """Return the total variation between shares."""
+    return np.abs(one - other).sum(axis=-1) / 2
+
+
 def _columns(
     job: EncodeJob,
     model: RecodingModel,
     codes: NDArray[np.int32],
     records: NDArray[np.int64],
-    regions: Mapping[int, int],
+    after: NDArray[np.int64],
+    trials: Trials,
 ) -> dict[str, ColumnDrift]:
     found = {}
+    blocks = len(job.encoder.blocks)
     for j, column in enumerate(model.columns):
-        blocks = len(job.encoder.blocks)
         covered = np.array([any(covers[:blocks]) for covers in job.cover.coded[j].sets])
         unseen = int(records[~covered[codes[:, j]]].sum())
-        before: Counter[int] = Counter({-1: model.suppressed})
-        after: Counter[int] = Counter()
-        for number, region in enumerate(model.regions):
-            before[region[j]] += 0 if model.counts is None else model.counts[number]
-            after[region[j]] += regions.get(number, 0)
-        after[-1] = regions.get(-1, 0)
-        distance, chance = _apart(None if model.counts is None else before, after)
-        found[column.name] = ColumnDrift(unseen=unseen, distance=distance, chance=chance)
+        if model.counts is None or not model.records:
+            found[column.name] = ColumnDrift(
+                unseen=unseen, distance=None, chance=None, p_value=None
+            )
+            continue
+        cell = np.array([*(region[j] for region in model.regions), len(column.cells)])
+        old = np.bincount(cell, weights=[*model.counts, model.suppressed]).astype(np.int64)
+        new = np.bincount(cell, weights=after)
+        distance = float(_apart(old / old.sum(), new / trials.size))
+        rarity, chance = trials.test(old, distance, lambda was, now: _apart(was, now / trials.size))
+        found[column.name] = ColumnDrift(
+            unseen=unseen, distance=distance, chance=chance, p_value=rarity
+        )
     return found
-
-
-def _apart(
-    before: Mapping[int, int] | None, after: Mapping[int, int]
-) -> tuple[float | None, float | None]:
-    """Return the total variation between two counts, and what chance would make of it.
-
-    The mean distance between two samples of one distribution: each share differs by a
-    normal error of variance p (1 - p) (1/n + 1/m), whose mean size is √(2/π) of its spread.
-    """
-    if before is None:
-        return None, None
-    n, m = sum(before.values()), sum(after.values())
-    if not n or not m:
-        return None, None
-    apart = chance = 0.0
-    for key in before.keys() | after.keys():
-        old, new = before.get(key, 0), after.get(key, 0)
-        apart += abs(old / n - new / m)
-        pooled = (old + new) / (n + m)
-        chance += math.sqrt(2 / math.pi * pooled * (1 - pooled) * (1 / n + 1 / m))
-    return apart / 2, chance / 2
 
 
 def _concluded(found: DriftReport, limits: Limits) -> DriftReport:
     if found.records < FEWEST:
         few = f"{found.records} records are too few to tell; bring at least {FEWEST}"
         return replace(found, why=(few,))
-    why = []
-    unseen, lost = found.unseen / found.records, found.suppressed / found.records
-    if unseen > found.expected + limits.unseen:
-        why.append(
-            f"{unseen:.1%} of the records are covered by no class "
-            f"({found.expected:.1%} at learning)"
+    unseen, small = found.covered_by_none, found.in_small_classes
+    reasons: list[tuple[float, float, str]] = []  # p-value, what it exceeds its limit by, words
+    reasons.append(
+        (
+            unseen.p_value,
+            unseen.found - unseen.expected - limits.unseen,
+            f"{unseen.found:.1%} of the records are covered by no class "
+            f"({unseen.expected:.1%} at learning)",
         )
-    if lost > found.expected + limits.suppressed:
-        why.append(
-            f"encode-safe would suppress {lost:.1%} of the records "
-            f"({found.expected:.1%} at learning)"
+    )
+    if small is not None:
+        words = (
+            f"{small.found:.1%} of the records are in classes too small for the promise "
+            f"({small.expected:.1%} is to be expected of so many)"
         )
+        reasons.append((small.p_value, small.found - small.expected - limits.suppressed, words))
     for name, column in found.columns.items():
-        if column.distance is not None and column.distance > (column.chance or 0) + limits.distance:
-            why.append(
+        if column.distance is not None and column.p_value is not None:
+            words = (
                 f"column {name!r} is distributed differently (distance {column.distance:.2f}, "
                 f"{column.chance:.2f} by chance)"
             )
+            beyond = column.distance - (column.chance or 0) - limits.distance
+            reasons.append((column.p_value, beyond, words))
+    why = _rare(reasons, limits.false_alarm)
     if not why:
-        calm = (
-            f"{unseen:.1%} of the records are covered by no class, encode-safe would suppress "
-            f"{lost:.1%}, and no column moved by more than {limits.distance:g} beyond chance"
-        )
-        return replace(found, why=(calm,))
+        return replace(found, why=_calm(found, limits))
     return replace(found, learn_again=True, why=tuple(why))
+
+
+def _rare(reasons: list[tuple[float, float, str]], rate: float) -> list[str]:
+    """Return what is beyond its limit and beyond chance, by Holm's rule for several tests.
+
+    Guarantee:
+        Where nothing has changed, anything is returned at most in this share of cases.
+    """
+    kept: list[str] = []
+    ordered = sorted(range(len(reasons)), key=lambda i: reasons[i][0])
+    for rank, i in enumerate(ordered):
+        if reasons[i][0] * (len(reasons) - rank) > rate:
+            break
+        kept += [reasons[i][2]] if reasons[i][1] > 0 else []
+    return [words for _, _, words in reasons if words in kept]
+
+
+def _calm(found: DriftReport, limits: Limits) -> tuple[str, ...]:
+    lost = found.suppressed / found.records
+    lines = [
+        f"{found.covered_by_none.found:.1%} of the records are covered by no class, and no column "
+        f"moved by more than {limits.distance:g} beyond chance (false alarms: "
+        f"{limits.false_alarm:.0%} of samples of the training data)"
+    ]
+    small = found.in_small_classes
+    expected = found.expected if small is None else small.expected
+    if lost > found.expected + limits.suppressed:
+        line = f"encode-safe would suppress {lost:.1%} of the records"
+        if lost <= expected + limits.suppressed:
+            line += f"; {expected:.1%} is to be expected of so many: larger batches lose less"
+        else:
+            line += (
+                ", most of them for the spread of their sensitive values, of which a model holds "
+                "nothing to compare with"
+            )
+        lines.append(line)
+    return tuple(lines)
