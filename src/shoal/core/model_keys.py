@@ -58,8 +58,13 @@ def _two(text: str, most: int) -> bool:
 
 
 def date_key(text: str) -> Any:
-    """Return a text that sorts as the date does; None if it is no ISO date (and time)."""
+    """Return a text that sorts as the date does; None if it is no ISO date or time.
+
+    A time of day alone is one, too; a zone is left as it is written.
+    """
     text = text.strip(SPACE)
+    if text[2:3] == ":":
+        return _clock(" " + text)
     year, month, day = text[:4], text[5:7], text[8:10]
     if text[4:5] != "-" or text[7:8] != "-" or len(year) != 4 or year.strip(DIGITS):
         return None
@@ -74,7 +79,7 @@ def date_key(text: str) -> Any:
 
 
 def _clock(text: str) -> Any:
-    """Return HH:MM:SS.ffffff of the text behind a day; a zone is left as it is written."""
+    """Return HH:MM:SS.ffffff of the text behind a day."""
     if not text:
         return "00:00:00.000000"
     if text[0] != "T" and text[0] != " ":

@@ -73,6 +73,8 @@ class Domain:
             return 0.0
         if low == 0 and self.has_missing:
             return 1.0
+        if not self.span:  # numbers that floats cannot tell apart: their ranks can
+            return (high - low) / max(len(self) - self.has_missing - 1, 1)
         return float(self.position[high] - self.position[low]) / self.span
 
     def label(self, low: int, high: int) -> str | None:

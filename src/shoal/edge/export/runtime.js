@@ -57,9 +57,10 @@ function numberKey(given) {
 
 const isTwo = (text, most) => text.length === 2 && isDigits(text) && parseInt(text, 10) <= most;
 
-// A text that sorts as the date does; null if it is no ISO date (and time).
+// A text that sorts as the date does; null if it is no ISO date or time.
 function dateKey(given) {
   const text = strip(given);
+  if (text[2] === ":") return clockOf(" " + text);
   const year = text.slice(0, 4);
   const month = text.slice(5, 7);
   const day = text.slice(8, 10);

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from shoal.core.errors import InputError, UnknownValueError
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.hierarchy_build import number_text
 from shoal.core.schema import Attribute, Kind
+from shoal.engines.local.types import check_types
 from shoal.methods.domain import MISSING_NODE, ROOT, Domain, line_domain, tree_domain
 
 UNSEEN = np.int32(-1)
@@ -78,13 +79,8 @@ def code_column(distinct: pl.Series, attribute: Attribute, *, marks: Sequence[st
         attribute: what the schema says of the column.
         marks: texts that stand for a missing value, beside the empty text.
     """
-    name = attribute.name
     raw = distinct.drop_nulls()
-    if isinstance(raw.dtype, (pl.List, pl.Struct, pl.Array, pl.Object, pl.Binary)):
-        raise InputError(
-            where=f"column {name!r}",
-            problem=f"holds {raw.dtype.base_type()} values, not plain ones",
-        )
+    check_types({attribute.name: raw.dtype}, [attribute.name])
     texts = _texts(raw)
     absent = {"", *marks}
     present = [text for text in texts if text.strip() not in absent and text not in absent]
@@ -106,9 +102,11 @@ def code_column(distinct: pl.Series, attribute: Attribute, *, marks: Sequence[st
 
 
 def _texts(values: pl.Series) -> list[str]:
-    if values.dtype.is_float() or values.dtype.is_decimal():
+    if values.dtype == pl.Float32:  # its own shortest digits: 0.1, not 0.10000000149011612
+        return [number_text(float(str(value))) for value in values.to_numpy()]
+    if values.dtype.is_float():
         return [number_text(float(value)) for value in values]
-    if values.dtype == pl.Date:
+    if values.dtype in (pl.Date, pl.Time):
         return [value.isoformat() for value in values]
     if isinstance(values.dtype, pl.Datetime):
         return [value.isoformat(sep=" ") for value in values]
@@ -130,7 +128,8 @@ def _domain(
     if kind is Kind.NUMERIC:
         return _line(attribute, kind, texts, missing=missing, scale=_NUMBERS)
     if kind is Kind.DATE:
-        return _line(attribute, kind, texts, missing=missing, scale=_MOMENTS)
+        scale = _CLOCKS if texts and all(map(_is_clock, texts)) else _MOMENTS
+        return _line(attribute, kind, texts, missing=missing, scale=scale)
     if kind is Kind.ORDINAL and attribute.order:
         return _ordinal(attribute, texts, missing=missing)
     if not texts:  # nothing but missing values: a line with one place
@@ -182,13 +181,11 @@ def _line(
 ) -> tuple[Domain, dict[str, int]]:
     values = {raw: scale.parse(raw) for raw in texts}
     wrong = sum(1 for value in values.values() if value is None)
-    zones = {getattr(value, "tzinfo", None) is None for value in values.values()}
-    if wrong or len(zones) > 1:
-        problem = (
-            f"{wrong} of {len(texts)} distinct values are not {scale.wanted}"
-            if wrong
-            else "some times have a zone and some have none"
-        )
+    problem = f"{wrong} of {len(texts)} distinct values are not {scale.wanted}" if wrong else None
+    if problem is None and scale is _MOMENTS:
+        problem = _mixed_zones(values.values())
+        values = {raw: moment.replace(tzinfo=None) for raw, moment in values.items()}
+    if problem is not None:
         raise InputError(
             where=f"column {attribute.name!r}",
             problem=(
@@ -254,7 +251,9 @@ def _number(text: str) -> Decimal | None:
     if not _NUMBER.fullmatch(text):
         return None
     value = Decimal(text.strip())
-    return value + 0 if value.is_finite() and math.isfinite(float(value)) else None
+    if not value.is_finite() or not math.isfinite(float(value)):
+        return None
+    return value if value else Decimal(0)  # no sum: a context rounds to 28 digits
 
 
 def _number_text(value: Decimal) -> str:
@@ -265,25 +264,57 @@ def _number_text(value: Decimal) -> str:
 
 
 def _moment(text: str) -> datetime | None:
-    """Return a date or a time of day; one with a zone is moved to UTC."""
+    """Return a date, or a date and a time of day, with the zone that it is written in."""
     try:
-        moment = datetime.fromisoformat(text.strip())
+        return datetime.fromisoformat(text.strip())
     except ValueError:
         return None
-    return moment if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _mixed_zones(moments: Collection[datetime]) -> str | None:
+    """Say what is wrong with the zones of a column; None: nothing.
+
+    A moment is released as the local time that it shows: a date never becomes the day
+    before. Summer time moves a zone by an hour at most; more than that is another zone.
+    """
+    shifts = {moment.utcoffset() for moment in moments}
+    known = [shift for shift in shifts if shift is not None]
+    if known and len(known) < len(shifts):
+        return "some times have a zone and some have none"
+    if known and max(known) - min(known) > timedelta(hours=1):
+        return "the times are of different zones; bring them to one zone"
+    return None
 
 
 def _moment_text(moment: datetime) -> str:
-    if moment.tzinfo is None and moment.time() == time.min:
+    if moment.time() == time.min:
         return moment.date().isoformat()
     return moment.isoformat(sep=" ")
 
 
+def _is_clock(text: str) -> bool:
+    return text.strip()[2:3] == ":"
+
+
+def _clock(text: str) -> time | None:
+    """Return a time of day."""
+    try:
+        return time.fromisoformat(text.strip()).replace(tzinfo=None)
+    except ValueError:
+        return None
+
+
+def _clock_place(clock: time) -> float:
+    """Return the share of the day that has passed."""
+    return (datetime.combine(datetime.min, clock) - datetime.min) / timedelta(days=1)
+
+
 def _moment_place(moment: datetime) -> float:
     """Return the days since year 1, the time of day as a fraction."""
-    midnight = datetime.combine(moment.date(), time.min, tzinfo=moment.tzinfo)
+    midnight = datetime.combine(moment.date(), time.min)
     return moment.toordinal() + (moment - midnight) / timedelta(days=1)
 
 
 _NUMBERS = _Scale(_number, _number_text, float, "numbers")
 _MOMENTS = _Scale(_moment, _moment_text, _moment_place, "dates such as 2024-03-17")
+_CLOCKS = _Scale(_clock, time.isoformat, _clock_place, "times such as 13:45")

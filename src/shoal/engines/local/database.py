@@ -50,15 +50,41 @@ class Database:
         """
         driver = self.uri.partition("://")[0].partition("+")[0]
         try:
-            return pl.read_database_uri(self.statement(), self.uri, engine="adbc")
+            frame = self._ask(self.statement())
+            return self._local(frame) if driver.startswith("postgres") else frame
         except ImportError:
             raise MissingExtraError(
                 feature="reading from a database",
                 package=f"adbc-driver-{'postgresql' if driver.startswith('postgres') else driver}",
                 extra="shoal[db]",
             ) from None
+        except InputError:
+            raise
         except Exception as error:
             raise InputError(
                 where=self.where,
                 problem=f"no table came back ({type(error).__name__}); check address and name",
             ) from None
+
+    def _ask(self, statement: str) -> pl.DataFrame:
+        try:
+            return pl.read_database_uri(statement, self.uri, engine="adbc")
+        except pl.exceptions.PanicException:  # no Exception: nobody else would catch it
+            raise InputError(
+                where=self.where,
+                problem=(
+                    "a column has a type that cannot be read, such as interval; name the columns "
+                    "in --query and make it a number: extract(epoch from stay) as stay"
+                ),
+            ) from None
+
+    def _local(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return moments in the zone in which the database shows them; the driver has UTC."""
+        moments = [n for n, t in frame.schema.items() if isinstance(t, pl.Datetime) and t.time_zone]
+        if not moments:
+            return frame
+        zone = str(self._ask("SELECT current_setting('TimeZone')").item())
+        try:
+            return frame.with_columns(pl.col(moments).dt.convert_time_zone(zone))
+        except pl.exceptions.PolarsError:  # a zone without a name, such as <+02>-02
+            return frame

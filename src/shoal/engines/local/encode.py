@@ -33,6 +33,7 @@ from shoal.engines.local.encode_keys import Column, distinct_rows
 from shoal.engines.local.encode_settle import Cover, Tuples, near_homes, settle_tuples
 from shoal.engines.local.recode import Part
 from shoal.engines.local.source import Source, format_of, open_source
+from shoal.engines.local.types import texts_of
 from shoal.engines.local.verify import verify_source
 from shoal.engines.local.write import all_or_nothing, write_parts
 
@@ -173,12 +174,6 @@ class EncodeJob:
         # A CSV file is dictionary-coded while it is read; other columns are when they are used.
         is_csv = source.shape is not None
         lazy = source.scan(columns, coded=[*quasi, *model.schema.sensitive] if is_csv else ())
-        types = lazy.collect_schema()
-        for name in quasi:
-            if types[name].is_nested() or types[name] in (pl.Object, pl.Binary):
-                kind = types[name].base_type()
-                where = f"column {name!r}"
-                raise InputError(where=where, problem=f"holds {kind} values, not plain ones")
         if source.fits_memory():
             lazy = source.collect(lazy).lazy()
         sweep(encoder)
@@ -337,7 +332,7 @@ def _numbered(
     series: pl.Series, number: Callable[[Sequence[str | None]], list[int]], judge: Judge
 ) -> NDArray[np.int32]:
     """Return the number of each sensitive value, as the judge reads its text."""
-    texts = series.cast(pl.String).cast(pl.Categorical)
+    texts = texts_of(series).cast(pl.Categorical)
     physical = texts.to_physical()
     distinct = texts.unique().drop_nulls()
     places = distinct.to_physical().to_numpy()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.core.model_runtime import Encoder
 from shoal.engines.local.encode_views import views_of
+from shoal.engines.local.types import texts_of
 from shoal.kernels.encode_texts import TextNumbers, Views
 
 _ROOM = 2**22  # keys that are numbered through a table instead of a sort
@@ -37,7 +38,7 @@ class Column:
         """Return, for each record, the number of the set of classes that cover its value."""
         is_float = series.dtype.is_float()
         if not isinstance(series.dtype, (pl.Categorical, pl.Enum)):
-            plain = (series.fill_nan(None) if is_float else series).cast(pl.String)
+            plain = texts_of(series)
             stretches = views_of(plain)
             if stretches is not None:
                 return self._codes_of_texts(plain, stretches, is_float=is_float)

@@ -15,6 +15,7 @@ from shoal.core.documents import reason
 from shoal.core.errors import InputError
 from shoal.engines.local.csv_check import CsvShape, check_csv
 from shoal.engines.local.database import Database
+from shoal.engines.local.types import check_types, counted_as, plain_types
 
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather")
 
@@ -51,6 +52,7 @@ class Source:
         lazy = lazy.select([*columns, *weights])
         if self.shape is not None:
             return lazy
+        check_types(lazy.collect_schema(), columns)
         return with_codes(lazy, [name for name in columns if name in coded])
 
     def _csv(self, coded: Collection[str]) -> pl.LazyFrame:
@@ -113,14 +115,10 @@ def _width(sample: pl.DataFrame) -> float:
 
 
 def with_codes(lazy: pl.LazyFrame, columns: Collection[str]) -> pl.LazyFrame:
-    """Return the scan with texts dictionary-coded and NaN as a missing value."""
+    """Return the scan with columns as they are counted: texts dictionary-coded, and so on."""
     types = lazy.collect_schema()
-    changes = []
-    for name in columns:
-        if types[name] in (pl.String, pl.Boolean, pl.Null):
-            changes.append(pl.col(name).cast(pl.String).cast(pl.Categorical))
-        elif types[name].is_float():
-            changes.append(pl.col(name).fill_nan(None))
+    known = {name: counted_as(name, types[name]) for name in columns}
+    changes = [change for change in known.values() if change is not None]
     return lazy.with_columns(changes) if changes else lazy
 
 
@@ -140,10 +138,10 @@ def open_source(table: Any, *, separator: str | None = None) -> Source:
     if isinstance(table, (str, Path)):
         return _open_path(Path(table), separator=separator)
     if isinstance(table, Database):
-        frame = table.read()
-        columns = tuple(frame.columns)
-        return Source(where=table.where, columns=columns, format="frame", frame=frame.lazy())
-    lazy = to_lazy(table)
+        frame = plain_types(table.read().lazy())
+        columns = tuple(frame.collect_schema().names())
+        return Source(where=table.where, columns=columns, format="frame", frame=frame)
+    lazy = plain_types(to_lazy(table))
     return Source(
         where="table", columns=tuple(lazy.collect_schema().names()), format="frame", frame=lazy
     )
@@ -223,6 +221,7 @@ def _open_path(path: Path, *, separator: str | None) -> Source:
                 if kind == "parquet"
                 else pl.scan_ipc(path, glob=False)
             )
+        lazy = plain_types(lazy)
         names = tuple(lazy.collect_schema().names())
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(where=where, problem=_safe(error)) from None

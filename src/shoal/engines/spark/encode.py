@@ -110,7 +110,7 @@ class SparkEncodeJob(EncodeJob):
         encoder = Encoder(model.to_document(), on_unseen, suppressed)
         plain = Source(where=source.where, columns=source.columns, format="frame")
         columns = _released(plain, model.schema)
-        source.check(encoder.names)
+        source.check(columns)
         sweep(encoder)
         coded, mapped = [], []
         for j, values in enumerate(distinct_values(source, encoder.names)):

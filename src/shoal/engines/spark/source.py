@@ -57,6 +57,9 @@ def is_on_spark(table: Any) -> bool:
     return found
 
 
+_NESTED = ("array", "map", "struct", "binary", "variant")
+
+
 @dataclass(frozen=True)
 class SparkSource:
     """An open table.
@@ -82,17 +85,30 @@ class SparkSource:
         return f"c{self.columns.index(column)}"
 
     def value(self, column: str) -> Column:
-        """Return a column's values as they are counted: not-a-number is a missing value."""
+        """Return a column's values as they are counted.
+
+        Not-a-number is a missing value, a decimal its digits, a moment the local time of the
+        session's zone.
+        """
         from pyspark.sql import functions as F
-        from pyspark.sql.types import BooleanType, DoubleType, FloatType, NullType
+        from pyspark.sql.types import (
+            BooleanType,
+            DecimalType,
+            DoubleType,
+            FloatType,
+            NullType,
+            TimestampType,
+        )
 
         name = self.name(column)
         kind = self.frame.schema[name].dataType
         found = F.col(name)
         if isinstance(kind, (FloatType, DoubleType)):
             return F.when(~F.isnan(found), found)
-        if isinstance(kind, (BooleanType, NullType)):
+        if isinstance(kind, (BooleanType, NullType, DecimalType)):
             return found.cast("string")
+        if isinstance(kind, TimestampType):
+            return found.cast("timestamp_ntz")
         return found
 
     def check(self, columns: Sequence[str]) -> None:
@@ -103,7 +119,7 @@ class SparkSource:
             raise InputError(where=self.where, problem=f"has no column {named}; check the names")
         for name in columns:
             kind = self.frame.schema[self.name(name)].dataType.typeName()
-            if kind in ("array", "map", "struct", "binary", "variant"):
+            if kind in _NESTED or "interval" in kind:
                 where = f"column {name!r}"
                 raise InputError(where=where, problem=f"holds {kind} values, not plain ones")
 
