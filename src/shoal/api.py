@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.core import hierarchy_text, wordnet
-from shoal.core.errors import InputError, NoSolutionError, UnsafeReleaseError
+from shoal.core.errors import InputError, NoSolutionError, OutputError, UnsafeReleaseError
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.model import RecodingModel
 from shoal.core.privacy import PrivacyModel
@@ -32,7 +32,7 @@ from shoal.engines.local.database import Database
 from shoal.engines.local.metrics import measure_release
 from shoal.engines.local.recode import Recoder
 from shoal.engines.local.runs import open_release
-from shoal.engines.local.source import Source, format_of, like, open_source
+from shoal.engines.local.source import Source, format_to_write, like, open_source
 from shoal.engines.local.verify import verify_source
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
 from shoal.engines.spark.source import SparkTable, is_on_spark
@@ -70,6 +70,7 @@ __all__ = [
     "build_hierarchy",
     "check_hierarchy",
     "check_place",
+    "check_report",
     "check_risk",
     "draw_hierarchy",
     "drift",
@@ -155,6 +156,7 @@ def anonymize(
 
         frame, account, fitted = spark.anonymize(table, schema, out=out, options=chosen)
         return Release(table=frame, report=account, schema=fitted)
+    kind = None if out is None else format_to_write(Path(out))  # refused before the work
     chosen = for_release(chosen)
     job = Job.open(table, schema, None, chosen)
     recoding = job.search()
@@ -167,7 +169,7 @@ def anonymize(
         recoding=recoding,
         star=job.star,
         keep_order=chosen.keep_order,
-        typed=out is None or format_of(Path(out)) in ("parquet", "arrow"),
+        typed=kind in (None, "parquet", "arrow"),
     )
     if not recoding.classes:
         raise NoSolutionError(problem="every record would have to be suppressed")
@@ -178,7 +180,6 @@ def anonymize(
             verified = job.verify(open_source(released), recoding)
         report = job.report(recoding, verified)
         return Release(table=like(released, table), report=report, schema=job.schema)
-    format_of(Path(out))  # an ending that cannot be written is refused before the work
     inputs = (table,) if isinstance(table, (str, Path)) else ()
     with all_or_nothing(out, inputs=(*inputs, *chosen.inputs)) as temporary:
         with job.clock("encode"):
@@ -336,10 +337,26 @@ class _Probed(Exception):
     """Leaves `all_or_nothing` before it publishes anything."""
 
 
+def check_report(out: str | Path, *, inputs: Sequence[str | Path] = ()) -> None:
+    """Refuse a place where no report can be written, before any work is done.
+
+    Raises:
+        OutputError: it is not the name of an HTML page, or `check_place` refuses it.
+    """
+    check_place(out, inputs=inputs)
+    _check_page(out)
+
+
+def _check_page(out: str | Path) -> None:
+    if Path(out).suffix.lower() not in (".html", ".htm"):
+        raise OutputError(where=str(out), problem="a report is an HTML page; name it .html or .htm")
+
+
 def write_report(
     report: ReleaseReport, out: str | Path, *, inputs: Sequence[str | Path] = ()
 ) -> None:
     """Write the report of a release as one HTML page that needs nothing else."""
+    _check_page(out)
     write_text(out, to_html(report), inputs=tuple(inputs))
 
 

@@ -16,7 +16,7 @@ from shoal.engines.local.infer import infer as infer_source
 from shoal.engines.local.recode import Part
 from shoal.engines.local.risk import check_question
 from shoal.engines.local.risk import risk as risk_source
-from shoal.engines.local.source import Source, format_of, open_source
+from shoal.engines.local.source import Source, format_to_write, open_source
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
 from shoal.engines.spark.source import is_on_spark
 from shoal.measures.attacks.result import Comparison
@@ -75,7 +75,7 @@ def write_preset(
     source = open_source(table, separator=separator)
     inputs = (table,) if isinstance(table, (str, Path)) else ()
     if table_out is not None:
-        format_of(Path(table_out))
+        format_to_write(Path(table_out))
         frame = source.collect(preset_frame(source, preset))
         frame = frame.sort(frame.columns, nulls_last=False)
         with all_or_nothing(table_out, inputs=inputs) as temporary:

@@ -14,7 +14,7 @@ from shoal.edge.stream import EncodeReport
 from shoal.edge.stream import encode_stream as stream
 from shoal.engines.local import drift as watch
 from shoal.engines.local import encode as local
-from shoal.engines.local.source import like
+from shoal.engines.local.source import format_to_write, like
 from shoal.engines.local.write import all_or_nothing, write_text
 from shoal.engines.spark.source import is_on_spark
 
@@ -60,6 +60,8 @@ def encode(
             table, learned, out=out, safe=safe, on_unseen=on_unseen, suppressed=suppressed,
             separator=separator,
         )  # fmt: skip
+    if out is not None:
+        format_to_write(Path(out))
     choices = {} if suppressed is None else {"suppressed": suppressed}
     work = local.encode_safe if safe else local.encode_table
     done = work(table, learned, out=out, on_unseen=on_unseen, separator=separator, **choices)

@@ -34,7 +34,7 @@ from shoal.engines.spark.recode import Recoder
 from shoal.engines.spark.source import SparkSource, SparkTable, open_table, open_written
 from shoal.engines.spark.trial import FarTrial
 from shoal.engines.spark.verify import verify_table
-from shoal.engines.spark.write import all_or_nothing
+from shoal.engines.spark.write import all_or_nothing, kind_of
 from shoal.measures.risk.report import RiskReport
 from shoal.measures.utility import Grouping
 from shoal.methods import registry
@@ -276,6 +276,8 @@ def anonymize(
     Returns:
         The table (None when it was written), its report and the schema it was released by.
     """
+    if out is not None:
+        kind_of(out)  # what cannot be written is refused before the work
     job = SparkJob.on(table, schema, None, options)
     job.options = for_release(options, is_far=job.far is not None)
     try:

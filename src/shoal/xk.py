@@ -11,7 +11,7 @@ from shoal.core.errors import UnsafeReleaseError
 from shoal.core.schema import Schema
 from shoal.engines.local.adaptive import Applied, apply, recommend, verify_release
 from shoal.engines.local.recode import Part
-from shoal.engines.local.source import format_of
+from shoal.engines.local.source import format_to_write
 from shoal.engines.local.write import all_or_nothing, write_parts
 from shoal.methods.adaptive.choices import Choices, asked_diversity
 from shoal.methods.adaptive.outcome import Outcome
@@ -68,7 +68,7 @@ def release_xk(
         UnsafeReleaseError: the file did not verify; nothing was written.
     """
     began = time.perf_counter()
-    format_of(Path(out))
+    format_to_write(Path(out))
     inputs = (table,) if isinstance(table, (str, Path)) else ()
     asked = choices or Choices()
     made = apply(table, schema, k, xk=xk, choices=asked, seed=seed, separator=separator)

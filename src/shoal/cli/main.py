@@ -6,11 +6,13 @@ question could not be asked; 3 a bug of ours.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 from typing import Annotated
 
@@ -28,6 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Release data about people safely: every record swims with at least k - 1 others.",
+    epilog="SHOAL_DEBUG=1 prints the traceback of an unexpected error.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS: tuple[Callable[..., int], ...] = (
@@ -83,6 +86,9 @@ def main(argv: list[str] | None = None) -> int:
         print(f"shoal: {_one_line(str(error))}", file=sys.stderr)
         return error.exit_code
     except _UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # bare `shoal`, or `shoal edge`
+            print(error.format_message())  # type: ignore[attr-defined]
+            return 0
         text = error.format_message()  # type: ignore[attr-defined]
         print(f"shoal: {_one_line(text)} (see shoal --help)", file=sys.stderr)
         return 2
@@ -101,13 +107,27 @@ def main(argv: list[str] | None = None) -> int:
         if isinstance(error, SystemExit):
             raise
         # The text of a foreign error may quote the data, so only its kind and place are told.
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{place.filename.rpartition('shoal/')[2]}:{place.lineno}"
+        where = own_place(traceback.extract_tb(error.__traceback__))
+        if os.environ.get("SHOAL_DEBUG", "0") not in ("", "0"):
+            traceback.print_exception(error)
         print(
-            f"shoal: a bug of ours: {type(error).__name__} at {where}; please report it",
+            f"shoal: a bug of ours: {type(error).__name__} at {where}; please report it "
+            "(SHOAL_DEBUG=1 prints the traceback, which may quote your data)",
             file=sys.stderr,
         )
         return 3
+
+
+def own_place(
+    frames: Sequence[traceback.FrameSummary], package: str = str(Path(__file__).parents[1])
+) -> str:
+    """Return file and line of the last frame in our own code, without the machine's paths."""
+    home = package.replace("\\", "/").rstrip("/") + "/"
+    for frame in reversed(frames):
+        file = frame.filename.replace("\\", "/")
+        if file.lower().startswith(home.lower()):  # on Windows, drives come in both cases
+            return f"{file[len(home) :]}:{frame.lineno}"
+    return "a place outside shoal"
 
 
 def _one_line(text: str) -> str:

@@ -68,7 +68,7 @@ Threads = Annotated[int | None, typer.Option(metavar="N", help="Threads (default
 def anonymize(
     source: opt.Input,
     out: Annotated[str | None, typer.Option(metavar="FILE", help="The release.")] = None,
-    report: Annotated[str | None, typer.Option(metavar="FILE", help="Report (HTML).")] = None,
+    report: Annotated[str | None, typer.Option(metavar="FILE", help="Report (.html).")] = None,
     table: opt.Table = None,
     query: opt.Query = None,
     schema: opt.SchemaFile = None,
@@ -183,7 +183,7 @@ def anonymize(
     if not (is_far and opt.is_elsewhere(str(out))):
         api.check_place(goal, inputs=files)
     if report is not None:
-        api.check_place(report, inputs=(*files, goal))
+        api.check_report(report, inputs=(*files, goal))
     people: dict[str, Any] = {"population": population, "sampling_fraction": sampling_fraction,
               "weights": weights, "household": household}  # fmt: skip
     about_risk = any(value is not None for value in people.values())

@@ -53,11 +53,7 @@ class Database:
             frame = self._ask(self.statement())
             return self._local(frame) if driver.startswith("postgres") else frame
         except ImportError:
-            raise MissingExtraError(
-                feature="reading from a database",
-                package=f"adbc-driver-{'postgresql' if driver.startswith('postgres') else driver}",
-                extra="shoal[db]",
-            ) from None
+            raise _no_driver(driver, self.where) from None
         except InputError:
             raise
         except Exception as error:
@@ -88,3 +84,22 @@ class Database:
             return frame.with_columns(pl.col(moments).dt.convert_time_zone(zone))
         except pl.exceptions.PolarsError:  # a zone without a name, such as <+02>-02
             return frame
+
+
+def _no_driver(scheme: str, where: str) -> MissingExtraError | InputError:
+    """Say which package is missing; an extra is named only where it has the driver."""
+    known = {"postgres": "postgresql", "postgresql": "postgresql", "sqlite": "sqlite"}
+    if scheme in known:
+        return MissingExtraError(
+            feature="reading from a database",
+            package=f"adbc-driver-{known[scheme]}",
+            extra="shoal[db]",
+        )
+    return InputError(
+        where=where,
+        problem=(
+            f"there is no driver for {scheme}://; shoal[db] reads postgresql:// and sqlite://. "
+            f"Install an ADBC driver for it (adbc-driver-{scheme}), if there is one, or export "
+            "the table to a Parquet or CSV file"
+        ),
+    )

@@ -32,7 +32,7 @@ from shoal.edge.stream import EncodeReport, encode_stream
 from shoal.engines.local.encode_keys import Column, distinct_rows
 from shoal.engines.local.encode_settle import Cover, Tuples, near_homes, settle_tuples
 from shoal.engines.local.recode import Part
-from shoal.engines.local.source import Source, format_of, open_source
+from shoal.engines.local.source import Source, format_of, format_to_write, open_source
 from shoal.engines.local.types import texts_of
 from shoal.engines.local.verify import verify_source
 from shoal.engines.local.write import all_or_nothing, write_parts
@@ -304,7 +304,7 @@ class EncodeJob:
             whole = pl.concat(frames)
             verified = self._verify(open_source(whole)) if promise else None
             return Encoded(table=whole, report=self.report, verification=verified)
-        format_of(Path(out))
+        format_to_write(Path(out))
         inputs = (table,) if isinstance(table, (str, Path)) else ()
         verified = None
         with all_or_nothing(out, inputs=inputs) as temporary:

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from shoal.core.documents import reason
-from shoal.core.errors import InputError
+from shoal.core.errors import InputError, OutputError
 from shoal.engines.local.csv_check import CsvShape, check_csv
 from shoal.engines.local.database import Database
 from shoal.engines.local.types import check_types, counted_as, plain_types
@@ -185,18 +185,36 @@ def format_of(path: Path) -> str:
     Raises:
         InputError: the ending is not one that shoal knows.
     """
+    known = _format(path)
+    if known is None:
+        raise InputError(
+            where=str(path), problem=f"unknown ending; shoal reads {', '.join(ENDINGS)}"
+        )
+    return known
+
+
+def format_to_write(path: Path, endings: Collection[str] = ENDINGS) -> str:
+    """Return the format in which a file is written, by its ending.
+
+    Raises:
+        OutputError: the ending is not one that is written.
+    """
+    known = _format(path)
+    if known is None:
+        raise OutputError(
+            where=str(path), problem=f"unknown ending; shoal writes {', '.join(endings)}"
+        )
+    return known
+
+
+def _format(path: Path) -> str | None:
     name = path.name.lower()
     if name.endswith(".csv.gz"):
         return "csv.gz"
     known = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
              ".jsonl": "jsonl", ".ndjson": "jsonl", ".arrow": "arrow", ".feather": "arrow",
              ".ipc": "arrow"}  # fmt: skip
-    ending = path.suffix.lower()
-    if ending not in known:
-        raise InputError(
-            where=str(path), problem=f"unknown ending; shoal reads {', '.join(ENDINGS)}"
-        )
-    return known[ending]
+    return known.get(path.suffix.lower())
 
 
 def _open_path(path: Path, *, separator: str | None) -> Source:

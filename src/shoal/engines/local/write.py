@@ -18,7 +18,7 @@ from shoal.core.documents import reason
 from shoal.core.errors import OutputError, ShoalError
 from shoal.core.temporary import beside, publish
 from shoal.engines.local.recode import Part
-from shoal.engines.local.source import format_of
+from shoal.engines.local.source import format_to_write
 
 BLOCK = 4 * 2**20  # bytes of repeated lines that are written at once
 
@@ -90,7 +90,7 @@ def write_parts(parts: Iterator[Part], path: Path, *, separator: str = ",") -> i
     Raises:
         OutputError: the disk is full or the folder cannot be written to.
     """
-    kind = format_of(path)
+    kind = format_to_write(path)
     counted = _Counted(parts)
     if kind in ("csv", "csv.gz"):
         with gzip.open(path, "wb", 6) if kind == "csv.gz" else path.open("wb") as file:

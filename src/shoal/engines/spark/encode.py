@@ -44,7 +44,7 @@ from shoal.engines.spark.recode import Labelled
 from shoal.engines.spark.source import SparkSource, open_table, open_written
 from shoal.engines.spark.trial import FarBoard, FarTuples, single_rows
 from shoal.engines.spark.verify import verify_table
-from shoal.engines.spark.write import all_or_nothing
+from shoal.engines.spark.write import all_or_nothing, kind_of
 
 
 def encode(
@@ -69,6 +69,8 @@ def encode(
         NoSolutionError, UnsafeReleaseError: see the local engine's `encode_safe`.
     """
     word = suppressed or ("remove" if safe else "star")
+    if out is not None:
+        kind_of(out)
     job = SparkEncodeJob.on(open_table(table, separator=separator), model, on_unseen, word)
     most = getattr(table, "driver_rows", None)
     judge = Judge.of(model.schema, model.privacy) if safe else None

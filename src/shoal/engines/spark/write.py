@@ -20,11 +20,28 @@ from pyspark.sql import functions as F
 from shoal.core.documents import reason
 from shoal.core.errors import OutputError, ShoalError
 from shoal.core.temporary import beside, open_private, publish
-from shoal.engines.local.source import format_of
+from shoal.engines.local.source import format_to_write
 from shoal.engines.spark.source import address_of, guarded, is_url
 
 _CSV: dict[str, Any] = {"header": True, "escape": '"', "emptyValue": '""', "nullValue": "",
         "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False}  # fmt: skip
+
+
+def kind_of(out: str | Path) -> str:
+    """Return the format in which Spark writes a place.
+
+    Raises:
+        OutputError: it does not write such files.
+    """
+    place = str(out).rstrip("/")
+    if place.lower().endswith(".orc"):
+        return "orc"
+    kind = format_to_write(Path(place), (".csv", ".parquet", ".jsonl", ".orc"))
+    if kind == "arrow":
+        raise OutputError(where=place, problem="Spark writes no Arrow files; try .parquet")
+    if kind == "csv.gz" and not is_url(out):
+        raise OutputError(where=place, problem="on Spark, write .csv or .parquet")
+    return kind
 
 
 class Goal:
@@ -35,11 +52,7 @@ class Goal:
 
     def __init__(self, spark: SparkSession, out: str | Path, separator: str) -> None:
         self.spark, self.out, self.separator = spark, str(out).rstrip("/"), separator
-        self.kind = "orc" if self.out.lower().endswith(".orc") else format_of(Path(self.out))
-        if self.kind == "arrow":
-            raise OutputError(where=self.out, problem="Spark writes no Arrow files; try .parquet")
-        if self.kind == "csv.gz" and not is_url(out):
-            raise OutputError(where=self.out, problem="on Spark, write .csv or .parquet")
+        self.kind = kind_of(out)
         head, _, name = self.out.rpartition("/")
         self.folder = f"{head}/.{name}.{secrets.token_hex(4)}.tmp"
 
