@@ -22,9 +22,10 @@ from shoal.core.errors import (
 )
 from shoal.core.model import RecodingModel
 from shoal.core.privacy import PrivacyModel, expand
-from shoal.core.report import ModelResult, ReleaseReport, Risk, Verification
+from shoal.core.report import ModelResult, ReleaseReport, Risk, Verification, stars_removed
 from shoal.core.schema import Schema
 from shoal.engines.local.frequencies import Frequencies, frequencies
+from shoal.engines.local.recode import starred
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.verify import verify_source
 from shoal.measures.utility import Grouping, column_losses, grouping_of, utility_of
@@ -252,16 +253,21 @@ class Job:
     def settle_stars(self, recoding: Recoding) -> None:
         """Decide whether suppressed records can be released as the root.
 
-        They are a class like any other: fewer than k of them would stand out, and are
-        removed instead; a notice says so.
+        They are a class like any other, and part of what closeness compares with: where the
+        release would break the promise with them, they are removed; a notice says so.
         """
-        least = max((getattr(model, "k", 1) for model in self.models), default=1)
-        self.star = self.options.suppressed == "star" and recoding.suppressed >= least
-        if self.options.suppressed == "star" and 0 < recoding.suppressed < least:
-            self.more_notices = (
-                f"{recoding.suppressed} suppressed records are fewer than {least} and would stand "
-                "out among the others: removed instead of released as *",
-            )
+        self.star = self.options.suppressed == "star" and recoding.suppressed > 0
+        if not self.star:
+            return
+        judged = self.judged_stars(recoding)
+        if not judged.holds:
+            self.star = False
+            failed = [result.model.name for result in judged.privacy if not result.holds]
+            self.more_notices = (*self.more_notices, stars_removed(recoding.suppressed, failed))
+
+    def judged_stars(self, recoding: Recoding) -> Verification:
+        """Judge the release with suppressed records as the root, before it is written."""
+        return verify_source(starred(recoding), self.schema, self.models)
 
     def verify(self, source: Source, recoding: Recoding) -> Verification:
         """Judge what was written; raise if it does not hold or is not all there."""

@@ -214,6 +214,14 @@ class SparkJob(Job):
             trial = FarTrial(self.far, most=self.most)
         return super().model(recoding, report, trial=trial)
 
+    def judged_stars(self, recoding: Recoding) -> Verification:
+        """Judge the release with suppressed records as the root, where its tuples are."""
+        if self.far is None:
+            return super().judged_stars(recoding)
+        recoder = self.recoder(recoding)
+        released = open_table(recoder.frame().toDF(*recoder.columns))
+        return verify_table(released, self.schema, self.models)
+
     def _learned(self, method: registry.Method, table: FrequencyTable) -> Recoding:
         """Search here, or on parts of the table on the executors."""
         parts = self.options.partitions

@@ -88,7 +88,7 @@ def test_suppressed_records_as_stars_need_texts():
     models = [shoal.KAnonymity(3), shoal.AlphaKAnonymity(alpha=0.7, k=3, column="ill")]
     options = api.Options(method="mdav", suppressed="star")
     schema = Schema.from_document({**SCHEMA.to_document(), "suppression_limit": 1.0})
-    made = api.anonymize(rare, schema, privacy=models, options=options)
+    made = api.anonymize(rare, schema, privacy=models, options=options, replace_promise=True)
     assert made.report.released == rare.height
     if made.report.suppressed:
         assert made.table.schema["age"] != pl.Float64

@@ -96,6 +96,9 @@ def test_encode_safe_is_the_same_on_a_device(name, suppressed):
         assert found.report.to_document() == report.to_document()
         assert found.verification.holds
         assert edge.verify(rows, golden(name)).holds
+        is_removed = suppressed == "star" and report.released < report.records
+        assert bool(found.notices) == is_removed
+        assert ("notices" in found.to_document()) == is_removed
 
 
 @pytest.mark.parametrize("ending", ["csv", PACKED, "parquet", "jsonl", ARROW])

@@ -83,6 +83,8 @@ def encode(
             f"{document['released']:,} of {document['records']:,} records released in {out}, "
             f"{document['suppressed']:,} suppressed, {document['unseen']:,} never seen"
         )
+        for notice in done.notices:
+            print(f"  notice      {notice}")
     return 0
 
 

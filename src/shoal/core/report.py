@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -137,3 +137,9 @@ class ReleaseReport:
             "notices": list(self.notices),
             "seconds": dict(self.seconds),
         }
+
+
+def stars_removed(records: int, failed: Sequence[str] = ()) -> str:
+    """Say that suppressed records were not released as the root; failed: the promises' names."""
+    broken = ", ".join(dict.fromkeys(failed)) or "the promise"
+    return f"{records} suppressed records, released as *, would break {broken}: removed instead"

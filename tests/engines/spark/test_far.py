@@ -116,6 +116,23 @@ def test_what_suppression_leaves_is_what_classes_are_compared_with(spark):
     assert (found.sizes == wanted.sizes).all()
 
 
+@pytest.mark.parametrize("rows", [None, 200])
+@pytest.mark.parametrize("limit", [0.3, 0.02])
+@pytest.mark.parametrize("promise", [PROMISE, CLOSE], ids=["l", "t"])
+def test_stars_are_judged_by_the_whole_promise(spark, tmp_path, rows, limit, promise):
+    options = api.Options(method="flash", suppressed="star")
+    asked = schema(FEW, suppression_limit=limit)
+    here, there = tmp_path / "here.csv", tmp_path / "there.csv"
+    wanted = api.anonymize(frame(), asked, privacy=promise, options=options)
+    wanted.table.write_csv(here)
+    table = api.SparkTable(frame(), driver_rows=rows)
+    made = api.anonymize(table, asked, privacy=promise, out=there, options=options)
+    assert there.read_bytes() == here.read_bytes()
+    assert made.report.released == wanted.report.released
+    found = [notice for notice in made.report.notices if "released as *" in notice]
+    assert found == [notice for notice in wanted.report.notices if "released as *" in notice]
+
+
 def test_a_best_node_with_more_classes_than_the_driver_takes(spark, tmp_path):
     options, asked = api.Options(method="flash"), schema(FEW, suppression_limit=0.3)
     wanted = api.anonymize(frame(), asked, privacy=CLOSE, options=options)

@@ -8,7 +8,7 @@ record are encoded by the same lines. Larger-than-memory files go through in bat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from shoal.core.errors import InputError, NoSolutionError, UnsafeReleaseError
 from shoal.core.model import RecodingModel
-from shoal.core.model_judge import Home, Judge
+from shoal.core.model_judge import Home, Judge, Spread
 from shoal.core.model_runtime import Encoder, Rejected
 from shoal.core.model_sweep import sweep
-from shoal.core.report import Verification
+from shoal.core.report import Verification, stars_removed
 from shoal.core.schema import Others, Role, Schema
 from shoal.core.temporary import open_private
 from shoal.edge.fast import FastEncoder
@@ -48,12 +48,15 @@ class Encoded:
     table: pl.DataFrame | None
     report: EncodeReport
     verification: Verification | None = None
+    notices: tuple[str, ...] = ()
 
     def to_document(self) -> dict[str, Any]:
         """Return the report as DESIGN's JSON document of `encode`."""
         document = self.report.to_document()
         if self.verification is not None:
             document["verification"] = self.verification.to_document()
+        if self.notices:
+            document["notices"] = list(self.notices)
         return document
 
 
@@ -156,6 +159,7 @@ class EncodeJob:
     starred: bool = True
     held: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
     texts: pl.DataFrame | None = None
+    notices: tuple[str, ...] = ()
 
     @classmethod
     def open(
@@ -234,10 +238,19 @@ class EncodeJob:
         if not settled.released:
             raise NoSolutionError(problem="every record would have to be suppressed")
         self.closed = settled.closed_homes
-        if self.starred and settled.suppressed:
-            root: Home = tuple(self.encoder.roots)
-            together = settled.classes.get(root, Counter()) + settled.stars
-            self.starred = not judge.failing({**settled.classes, root: together})
+        self.settle_stars(judge, settled.classes, settled.stars)
+
+    def settle_stars(
+        self, judge: Judge, classes: Mapping[Home, Spread], stars: Counter[tuple[Any, ...]]
+    ) -> None:
+        """Release suppressed records as the root only where the promise holds with them."""
+        if not self.starred or not stars:
+            return
+        root: Home = tuple(self.encoder.roots)
+        together = Counter(classes.get(root, {})) + stars
+        if judge.failing({**classes, root: together}):
+            self.starred = False
+            self.notices = (stars_removed(sum(stars.values())),)
 
     def _rows(self, present: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the row of labels of each distinct tuple, -1 if suppressed, and who is unseen."""
@@ -303,7 +316,7 @@ class EncodeJob:
                 frames = [f.with_columns(pl.col(pl.Enum).cast(pl.String)) for f in frames]
             whole = pl.concat(frames)
             verified = self._verify(open_source(whole)) if promise else None
-            return Encoded(table=whole, report=self.report, verification=verified)
+            return self.encoded(whole, verified)
         format_to_write(Path(out))
         inputs = (table,) if isinstance(table, (str, Path)) else ()
         verified = None
@@ -311,7 +324,11 @@ class EncodeJob:
             write_parts(parts, temporary, separator=self.source.separator)
             if promise:
                 verified = self._verify(open_source(temporary, separator=self.source.separator))
-        return Encoded(table=None, report=self.report, verification=verified)
+        return self.encoded(None, verified)
+
+    def encoded(self, table: Any, verified: Verification | None) -> Encoded:
+        """Return what was made of the table, with its account."""
+        return Encoded(table=table, report=self.report, verification=verified, notices=self.notices)
 
     def _verify(self, source: Source) -> Verification:
         schema = self.model.schema

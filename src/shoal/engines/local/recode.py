@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shoal.core.errors import KernelInputError
 from shoal.core.schema import Kind, Schema
 from shoal.engines.local.frequencies import Frequencies
-from shoal.engines.local.passes import Stretches
+from shoal.engines.local.passes import COUNT, Stretches
 from shoal.engines.local.source import Source
 from shoal.methods.recoding import Recoding
 
@@ -99,14 +99,7 @@ class Recoder:
 
     @cached_property
     def _labels(self) -> pl.DataFrame:
-        """One row a class, and a last one for suppressed records."""
-        table = self.recoding.table
-        columns = {}
-        for j, domain in enumerate(table.domains):
-            texts = [*self.recoding.labels(j), domain.root]
-            names = pl.Series(sorted({text for text in texts if text is not None}), dtype=pl.String)
-            columns[domain.name] = pl.Series(domain.name, texts, dtype=pl.Enum(names))
-        return pl.DataFrame(columns)
+        return _class_labels(self.recoding)
 
     @cached_property
     def _rank(self) -> NDArray[np.int64]:
@@ -208,6 +201,29 @@ class Recoder:
             if 2 * len(present) < len(key):
                 return some[present], lengths[present]
         return np.argsort(key, kind="stable"), None
+
+
+def _class_labels(recoding: Recoding) -> pl.DataFrame:
+    """Return what each class releases, and in a last row what suppressed records do."""
+    columns = {}
+    for j, domain in enumerate(recoding.table.domains):
+        texts = [*recoding.labels(j), domain.root]
+        names = pl.Series(sorted({text for text in texts if text is not None}), dtype=pl.String)
+        columns[domain.name] = pl.Series(domain.name, texts, dtype=pl.Enum(names))
+    return pl.DataFrame(columns)
+
+
+def starred(recoding: Recoding) -> Source:
+    """Return the release with suppressed records as the root, as a table of its distinct rows."""
+    table = recoding.table
+    labels = _class_labels(recoding)
+    frame = labels[np.where(recoding.label < 0, recoding.classes, recoding.label)]
+    for domain, codes in zip(table.sensitive_domains, table.sensitive.T, strict=True):
+        texts = pl.Series(domain.name, domain.labels, dtype=pl.String)
+        frame = frame.with_columns(texts[codes[recoding.row]])
+    frame = frame.with_columns(pl.Series(COUNT, recoding.count))
+    names = tuple(name for name in frame.columns if name != COUNT)
+    return Source(where="release", columns=names, format="frame", frame=frame.lazy(), weight=COUNT)
 
 
 def _text_order(

@@ -7,7 +7,6 @@ combinations than the driver takes, they are decided where they are.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from pyspark.sql import functions as F
 
 from shoal.core.errors import NoSolutionError, UnsafeReleaseError
 from shoal.core.model import RecodingModel
-from shoal.core.model_judge import Home, Judge, close_failing
+from shoal.core.model_judge import Judge, close_failing
 from shoal.core.model_runtime import Encoder
 from shoal.core.model_sweep import sweep
 from shoal.core.report import Verification
@@ -85,7 +84,7 @@ def encode(
             if safe:
                 named = named.persist()
                 verified = job.judged(open_table(named))
-            return Encoded(table=named, report=job.report, verification=verified)  # type: ignore[arg-type]
+            return job.encoded(named, verified)
         return job.write(frame, out, table, safe=safe)
     finally:
         if job.far is not None:
@@ -209,10 +208,7 @@ class SparkEncodeJob(EncodeJob):
         close_failing(self.far, judge)
         if not self.far.classes:
             raise NoSolutionError(problem="every record would have to be suppressed")
-        if self.starred and self.far.lost:
-            root: Home = tuple(self.encoder.roots)
-            together = self.far.classes.get(root, Counter()) + self.far.lost
-            self.starred = not judge.failing({**self.far.classes, root: together})
+        self.settle_stars(judge, self.far.classes, self.far.lost)
 
     def _refuse_unseen(self, records: int) -> None:
         if self.encoder.on_unseen == "error" and records:
@@ -265,7 +261,7 @@ class SparkEncodeJob(EncodeJob):
                     separator=goal.separator,
                 )  # fmt: skip
                 verified = self.judged(written)
-        return Encoded(table=None, report=self.report, verification=verified)
+        return self.encoded(None, verified)
 
     def judged(self, source: SparkSource) -> Verification:
         """Judge what was released; raise if it does not hold."""
