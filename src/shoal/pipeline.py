@@ -86,8 +86,11 @@ def fit(
     columns: Sequence[str],
     *,
     where: str,
+    options: Options,
 ) -> tuple[Schema, list[PrivacyModel], list[str]]:
     """Return the schema for a table, its promise, and the columns that must be counted for it.
+
+    These are the sensitive columns that the promise or the method looks at, and the target.
 
     Raises:
         InputError: no column is a quasi-identifier.
@@ -100,6 +103,8 @@ def fit(
         )
     models = list(expand(fitted.privacy, fitted.sensitive))
     spread = dict.fromkeys(m.column for m in models if m.column is not None)
+    if registry.find(options.method, release=options.release).spreads:
+        spread |= dict.fromkeys(fitted.sensitive)
     if fitted.target is not None and fitted.target not in fitted.quasi:
         spread[fitted.target] = None
     return fitted, models, list(spread)
@@ -142,7 +147,9 @@ class Job:
         started, cpu = time.perf_counter(), time.process_time()
         options.progress("read")
         source = open_source(table, separator=options.separator)
-        fitted, models, spread = fit(schema, privacy, source.columns, where=source.where)
+        fitted, models, spread = fit(
+            schema, privacy, source.columns, where=source.where, options=options
+        )
         # Only the columns that are recoded may change their type; of text files, all that
         # are counted come dictionary-coded, which is smaller.
         coded = [*fitted.quasi]

@@ -69,7 +69,9 @@ class SparkJob(Job):
         if options.keep_order:
             raise MethodError(problem="--keep-order needs the local engine; Spark sorts a release")
         opened = open_table(table, separator=options.separator)
-        fitted, models, spread = fit(schema, privacy, opened.columns, where=opened.where)
+        fitted, models, spread = fit(
+            schema, privacy, opened.columns, where=opened.where, options=options
+        )
         opened.check([name for name in opened.columns if name in fitted.released])
         asked = getattr(table, "driver_rows", None)
         most = DRIVER_ROWS if asked is None else int(asked)

@@ -105,6 +105,14 @@ def test_cell_level_loses_less_than_attribute_level():
     assert losses[0]["ncp"] < losses[1]["ncp"]
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_wfcm_makes_table_3_of_table_1(seed):
+    options = api.Options(method="wfcm", seed=seed)
+    made = api.anonymize(patients(), hospital(), privacy=[shoal.KAnonymity(3)], options=options)
+    assert set(made.table.select(QUASI).cast(pl.String).rows()) == set(CELL_LEVEL)
+    assert made.report.utility["il"] == pytest.approx(7.5)
+
+
 @pytest.mark.parametrize("method", [m.name for m in api.methods() if m.family == "mondrian"])
 def test_shoal_makes_a_3_anonymous_release_of_table_1(method, tmp_path):
     source = tmp_path / "patients.csv"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 
+import shoal
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.report import written
+from shoal.core.report_html import to_html
 from shoal.core.schema import Kind
 from shoal.measures.utility import column_losses, grouping_of, utility_of
 from shoal.methods.domain import line_domain, tree_domain
@@ -77,3 +82,38 @@ def test_what_is_not_known_is_none_not_zero() -> None:
 def test_the_loss_of_each_column() -> None:
     losses = column_losses(grouping_of(release()), ("age", "place"))
     assert losses == {"age": pytest.approx(0.3), "place": pytest.approx(0.4)}
+
+
+def pay_release(values: list[float]) -> Recoding:
+    """Two classes of two records; the sensitive column is a number."""
+    pay = line_domain("pay", Kind.NUMERIC, ["0", "50", "100"], [0.0, 50.0, 100.0])
+    age = line_domain("age", Kind.NUMERIC, ["20", "80"], [20.0, 80.0])
+    codes = np.array([[0], [0], [1], [1]], dtype=np.int32)
+    sensitive = np.array([[int(value // 50)] for value in values], dtype=np.int32)
+    table = from_codes((age,), codes, np.ones(4, dtype=np.int64), sensitive_domains=(pay,),
+                       sensitive=sensitive)  # fmt: skip
+    box = np.array([[0], [1]], dtype=np.int32)
+    label = table.codes[:, 0].astype(np.int64)
+    return recoding_of(table, box, box, (np.arange(table.rows), label, table.counts))
+
+
+def test_protection_is_infinite_where_a_class_has_no_diversity() -> None:
+    spread = utility_of(grouping_of(pay_release([0, 100, 50, 100])))
+    assert spread["protection"] == pytest.approx((1 / 1 + 1 / 0.5) / 2)
+    alike = utility_of(grouping_of(pay_release([0, 100, 50, 50])))
+    assert alike["protection"] == math.inf
+    assert written(alike)["protection"] == "infinite"
+    json.dumps(written(alike), allow_nan=False)
+
+
+def test_an_infinite_protection_is_a_word_in_json_and_null_in_a_model() -> None:
+    table = pl.DataFrame({"age": [20] * 4 + [30] * 4, "pay": [5] * 4 + [5, 6, 7, 8]})
+    schema = shoal.Schema.from_document(
+        {"columns": {"age": "quasi", "pay": {"role": "sensitive", "kind": "numeric"}},
+         "target": "pay", "privacy": [{"model": "k-anonymity", "k": 2}]}
+    )  # fmt: skip
+    made = shoal.anonymize(table, schema)
+    assert made.report.utility["protection"] == math.inf
+    assert made.report.to_document()["utility"]["protection"] == "infinite"
+    assert "<td class='n'>infinite</td>" in to_html(made.report)
+    assert shoal.learn(table, schema).to_document()["utility"]["protection"] is None

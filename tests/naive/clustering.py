@@ -47,6 +47,13 @@ class Losses:
     def distance(self, a, b):
         return self.box([a, b])
 
+    def class_penalty(self, records, penalty, *, is_odd):
+        """Seed 000, 3.6.3: not the majority's value, or the cluster would be suppressed."""
+        is_suppressed = all(
+            self.column(j, column) == SCALE for j, column in enumerate(zip(*records, strict=True))
+        )
+        return penalty if is_odd or is_suppressed else 0
+
 
 def kmember(data, rows, k, *, domains, seed, target=None, penalty=0):
     """Return clusters as lists of records. rows: the table row of each record."""
@@ -66,9 +73,11 @@ def kmember(data, rows, k, *, domains, seed, target=None, penalty=0):
             last = rows[cluster[-1]]
 
             def key(r, cluster=cluster, last=last):
-                loss = losses.loss([data[m] for m in [*cluster, r]])
-                if target is not None and target[r] != majority([target[m] for m in cluster]):
-                    loss += penalty
+                grown = [data[m] for m in [*cluster, r]]
+                loss = losses.loss(grown)
+                if target is not None:
+                    is_odd = target[r] != majority([target[m] for m in cluster])
+                    loss += losses.class_penalty(grown, penalty, is_odd=is_odd)
                 return loss, rows[r] != last, -rows[r], r
 
             best = min(left, key=key)
@@ -84,10 +93,11 @@ def kmember(data, rows, k, *, domains, seed, target=None, penalty=0):
     for r in order:
         growth = []
         for number, cluster in enumerate(clusters):
-            grown = losses.loss([data[m] for m in [*cluster, r]])
-            grown -= losses.loss([data[m] for m in cluster])
-            if majors is not None and target[r] != majors[number]:
-                grown += penalty
+            together = [data[m] for m in [*cluster, r]]
+            grown = losses.loss(together) - losses.loss([data[m] for m in cluster])
+            if majors is not None:
+                is_odd = target[r] != majors[number]
+                grown += losses.class_penalty(together, penalty, is_odd=is_odd)
             growth.append(grown)
         clusters[growth.index(min(growth))].append(r)
     return clusters

@@ -52,18 +52,22 @@ def together(data, seeds, k, *, domains, target=None, penalty=0):
 
 
 def threshold(table, *, limit, order):
-    """Seed 000, definitions 1 and 2: grow a cluster of rows until its diversity would exceed."""
+    """Seed 000, definitions 1 and 2: grow a cluster of rows until its diversity would exceed.
+
+    A column counts by its weight, the heaviest quasi-identifier 1.
+    """
     domains = [*table.domains, *table.sensitive_domains]
     rows = [tuple(map(int, (*a, *b))) for a, b in zip(table.codes, table.sensitive, strict=True)]
 
     def attribute_diversity(j, members):
         domain = domains[j]
+        unit = SCALE * domain.weight / max(d.weight for d in table.domains)
         values = [rows[m][j] for m in members]
         if domain.tree is None and not domain.has_missing and domain.span > 0:
             start = domain.position[0]
-            at = [int(np.rint((domain.position[v] - start) / domain.span * SCALE)) for v in values]
+            at = [int(np.rint((domain.position[v] - start) / domain.span * unit)) for v in values]
             return max(at) - min(at)
-        return len(set(values)) * max(SCALE // len(domain), 1)
+        return len(set(values)) * max(int(unit / len(domain)), 1)
 
     def records_diversity(members, columns):
         return sum(attribute_diversity(j, members) for j in columns)
@@ -137,6 +141,46 @@ def wfcm(table, k, *, seed, iterations):
         ]
         weights = _weights(clusters, rows, counts, domains)
     return clusters
+
+
+def filled(table, clusters, k):
+    """Clusters of rows as lists of records' rows, each of at least k records (or only one).
+
+    The smallest cluster below k joins the nearest; where both have 2k records together, it
+    only takes the records it misses, each the nearest to what it holds by then.
+    """
+    losses = Losses(table.domains)
+    codes = [tuple(map(int, row)) for row in table.codes]
+    found = {
+        number: [r for r in cluster for _ in range(int(table.counts[r]))]
+        for number, cluster in enumerate(clusters)
+    }
+
+    def box(rows):
+        return losses.box([codes[r] for r in rows])
+
+    while len(found) > 1:
+        a = min(found, key=lambda c: (len(found[c]), c))
+        if len(found[a]) >= k:
+            break
+
+        def gap(b, a=a):
+            moved = len(found[b])
+            if len(found[a]) + moved >= 2 * k:
+                moved = k - len(found[a])
+            both = box(found[a] + found[b])
+            own = len(found[a]) * (both - box(found[a]))
+            return own + moved * (both - box(found[b])), b
+
+        b = min((c for c in found if c != a), key=gap)
+        if len(found[a]) + len(found[b]) < 2 * k:
+            found[a] += found.pop(b)
+            continue
+        while len(found[a]) < k:
+            nearest = min(found[b], key=lambda r, a=a: (box([*found[a], r]), r))
+            found[b].remove(nearest)
+            found[a].append(nearest)
+    return sorted(sorted(rows) for rows in found.values())
 
 
 def _mean(j, cluster, rows, counts, place):

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.core.privacy import PrivacyModel
+
+INFINITE = "infinite"
+"""What a document writes for a measure without bounds: JSON has no such number."""
+
+
+def written(measures: Mapping[str, float | None]) -> dict[str, float | str | None]:
+    """Return measures as JSON can hold them.
+
+    Example:
+        >>> written({"ncp": 0.5, "cm": None, "protection": float("inf")})
+        {'ncp': 0.5, 'cm': None, 'protection': 'infinite'}
+    """
+    return {name: INFINITE if value == math.inf else value for name, value in measures.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +140,7 @@ class ReleaseReport:
             "classes": self.classes,
             "smallest_class": self.smallest_class,
             "privacy": [result.to_document() for result in self.privacy],
-            "utility": dict(self.utility),
+            "utility": written(self.utility),
             "column_loss": dict(self.columns),
             "risk": {
                 "before": self.risk_before.to_document(),

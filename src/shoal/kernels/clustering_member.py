@@ -70,7 +70,8 @@ def grow(
         k: records of a cluster.
         first: the row that the first seed is to be far from.
         target: class of each row, for the classification penalty.
-        penalty: what a record of another class than the cluster's majority costs extra.
+        penalty: what a record costs extra that is of another class than the cluster's majority,
+            or with which the cluster would lose everything, so that all of it is suppressed.
     """
     rows, columns = codes.shape
     if codes.dtype != np.int32 or counts.dtype != np.int64 or columns != len(space.column):
@@ -205,8 +206,9 @@ def look(cells, begin, end, table, mark, numbers, histogram, far, room, state, i
         if value < least:
             least = value
         if histogram is not None:
+            is_odd = cells[i, columns + 1] != numbers[MAJOR] or value + mark[TOTAL, 0] == 0
             value *= numbers[TIMES]
-            if not far and cells[i, columns + 1] != numbers[MAJOR]:
+            if not far and is_odd:
                 value += numbers[PENALTY]
         row = np.int64(cells[i, columns])
         if value > state[BEST] or (value == state[BEST] and row > state[ROW]):
@@ -467,6 +469,8 @@ def run(
             state[LAST] = row
             if histogram is not None:
                 state[FLOOR] = ENDLESS
+                if loss + mark[TOTAL, 0] == 0:
+                    extra = numbers[PENALTY]
                 if counts[row] > 0:
                     state[BEST] = loss * (size + 1) + extra  # of equals, a copy comes first
                     state[ROW] = -1

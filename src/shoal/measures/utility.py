@@ -5,6 +5,7 @@ Formulas and where they come from: docs/guides/measures.md.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,10 +97,10 @@ def _mean(values: NDArray[np.float64] | None) -> float | None:
 
 
 def _mean_inverse(values: NDArray[np.float64] | None) -> float | None:
-    """Average of 1/diversity; a class without any diversity makes it infinite, hence None."""
-    if values is None or not values.size or (values <= 0).any():
+    """Return the mean of 1/diversity: infinite if a class has none, None if it is not known."""
+    if values is None or not values.size:
         return None
-    return float((1 / values).mean())
+    return math.inf if (values <= 0).any() else float((1 / values).mean())
 
 
 def grouping_of(recoding: Recoding, *, target: str | None = None) -> Grouping:

@@ -26,6 +26,7 @@ class Method:
             "aggregate" (centroids).
         centroid: the distance that makes a node the centroid of categories: "equal", the mode;
             None: that of the column.
+        spreads: it looks at every sensitive column, whether or not the promise names it.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Method:
     options: tuple[str, ...] = ()
     release: str = "generalize"
     centroid: str | None = None
+    spreads: bool = False
 
     def run(
         self, table: FrequencyTable, models: Sequence[PrivacyModel], **options: object
@@ -247,6 +249,7 @@ METHODS: Mapping[str, Method] = {
                 home=f"shoal.methods.clustering.{home}",
                 kernel=f"shoal.kernels.clustering_{kernel}",
                 options=("suppression_limit", *options),
+                spreads=name == "threshold",
             )
             for name, home, kernel, options, summary in _CLUSTERING
         ],

@@ -8,6 +8,7 @@ tried on the training records, and one that would not keep the promise so is lef
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -77,7 +78,8 @@ def model_of(
             for c in columns
         ),
         regions=(),
-        utility=utility,
+        # A model holds numbers or null; a measure without bounds tells an encoder nothing.
+        utility={n: None if v is None or math.isinf(v) else v for n, v in utility.items()},
         levels=recoding.facts.get("levels"),
         on_unseen=on_unseen,
     )

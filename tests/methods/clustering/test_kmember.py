@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.methods.clustering.tables import (
     check_release,
+    disease,
     domains,
     groups_of,
     groups_of_pieces,
@@ -46,7 +47,7 @@ def test_fast_clusters_are_the_papers_clusters(table, k, seed, short):
     assert groups_of_pieces(*fast(table, k, seed, short)) == groups_of(expected, rows)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(table=tables(sensitive=True), k=st.integers(1, 5), seed=st.integers(0, 9))
 def test_classification_penalty_gives_the_papers_clusters(table, k, seed):
     data, rows = records(table)
@@ -57,6 +58,23 @@ def test_classification_penalty_gives_the_papers_clusters(table, k, seed):
     )  # fmt: skip
     found = fast(table, k, seed, 256, classes=classes, penalty=naive.SCALE)
     assert groups_of_pieces(*found) == groups_of(expected, rows)
+
+
+def test_the_cm_penalty_is_for_records_that_would_cause_suppression_too():
+    line, place, sex = domains()
+    # Seed: (0, a, m). One record of another class differs in all but one column; one of the
+    # same class in all of them, so that with it every cell of the cluster would be the root.
+    codes = np.array([[0, 0, 0], [5, 0, 2], [5, 5, 2]], dtype=np.int32)
+    table = from_codes(
+        (line, place, sex), codes, np.array([1, 1, 1]), sensitive_domains=(disease(),),
+        sensitive=np.array([[0], [1], [0]], dtype=np.int32),
+    )  # fmt: skip
+    space = space_of(table.domains)
+    first = int(np.flatnonzero((table.codes == codes[2]).all(axis=1))[0])
+    found = grown(table, space, k=2, first=first, classes=table.sensitive[:, 0],
+                  penalty=3 * naive.SCALE)  # fmt: skip
+    cluster = table.codes[found.row[found.label == 0]].tolist()
+    assert sorted(cluster) == [[0, 0, 0], [5, 0, 2]]
 
 
 @settings(max_examples=30, deadline=None)

@@ -95,9 +95,10 @@ def place_by_class(
     classes: NDArray[np.int32],
     penalty: int,
 ) -> Clusters:
-    """Place leftovers as `place_leftovers` does, with the penalty for another class.
+    """Place leftovers as `place_leftovers` does, with the penalty of the classification metric.
 
-    A cluster's majority is the one it has before the first leftover comes.
+    It is for a record of another class than the cluster's majority, which is the one it has
+    before the first leftover comes, and for one with which the cluster would lose everything.
     """
     kept = clusters.label >= 0
     row, label, records = (part[kept] for part in clusters)
@@ -109,7 +110,9 @@ def place_by_class(
     )
     extra = np.full((number, len(cells) // number), penalty, dtype=np.int64)
     extra[cells.reshape(-1, number).argmax(axis=1), np.arange(extra.shape[1])] = 0
-    return _placed(clusters, codes, space, turns=turns, extra=extra, classes=classes)
+    return _placed(
+        clusters, codes, space, turns=turns, extra=extra, classes=classes, penalty=penalty
+    )
 
 
 def _placed(
@@ -120,6 +123,7 @@ def _placed(
     turns: NDArray[np.int64] | None,
     extra: NDArray[np.int64] | None = None,
     classes: NDArray[np.int32] | None = None,
+    penalty: int = 0,
 ) -> Clusters:
     """Place leftovers; extra: what each class (of each row) costs in each cluster besides."""
     left = clusters.label < 0
@@ -138,7 +142,9 @@ def _placed(
         for begin in range(0, len(rows), step):
             some = slice(begin, begin + step)
             more = None if extra is None or classes is None else extra[classes[rows[some]]]
-            chosen[some] = _choose(codes[rows[some]].astype(np.int64), boxes, sizes, space, more)
+            chosen[some] = _choose(
+                codes[rows[some]].astype(np.int64), boxes, sizes, space, more, penalty
+            )
     return Clusters(
         np.concatenate((kept.row, rows)),
         np.concatenate((kept.label, chosen)),
@@ -152,21 +158,26 @@ def _choose(
     sizes: NDArray[np.int64],
     space: Space,
     extra: NDArray[np.int64] | None,
+    penalty: int,
 ) -> NDArray[np.int64]:
-    """Return the cluster of each record, one after another; boxes and sizes grow with them."""
+    """Return the cluster of each record, one after another; boxes and sizes grow with them.
+
+    extra: what a record costs in a cluster besides; `penalty`, where all would be lost there.
+    """
     low, high = boxes
+    everything = int(space.column[:, FULL].sum())
 
     def growth(records: slice, some: slice) -> NDArray[np.int64]:
-        grown = np.zeros((len(codes[records]), len(sizes[some])), dtype=np.int64)
+        together = np.zeros((len(codes[records]), len(sizes[some])), dtype=np.int64)
+        alone = np.zeros(len(sizes[some]), dtype=np.int64)
         for j in range(codes.shape[1]):
             code = codes[records, j, None]
             first, last = low[some, j], high[some, j]
-            grown += (sizes[some] + 1) * costs(
-                space, j, np.minimum(first, code), np.maximum(last, code)
-            )
-            grown -= sizes[some] * costs(space, j, first, last)
+            together += costs(space, j, np.minimum(first, code), np.maximum(last, code))
+            alone += costs(space, j, first, last)
+        grown: NDArray[np.int64] = (sizes[some] + 1) * together - sizes[some] * alone
         if extra is not None:
-            grown += extra[records, some]
+            grown += np.where(together == everything, penalty, extra[records, some])
         return grown
 
     known = growth(slice(None), slice(None))

@@ -38,8 +38,9 @@ def kmember(
     The first seed is the record furthest from a random one, each later seed the one furthest
     from the seed before it. A cluster takes the record that makes its information loss grow
     least until it has k. When fewer than k records are left, they go, in random order, each
-    to the cluster that grows least. With `cm` a record whose target differs from the
-    cluster's majority costs `penalty` more.
+    to the cluster that grows least. With `cm` a record costs `penalty` more if its target
+    differs from the cluster's majority, or if the cluster would lose everything with it, so
+    that all of its records were suppressed (seed 000, section 3.6.3).
 
     The seed's pseudocode has three slips; its prose is followed: the seed R is renewed with
     every cluster (line 7 would always measure from the first one), a cluster has k members

@@ -30,9 +30,10 @@ def threshold(
     """Grow clusters from random seeds until their diversity would exceed a threshold.
 
     Diversity is that of seed 000's definitions 1 and 2: the range of numbers divided by the
-    column's, distinct values divided by the size of the domain, summed. The next member is
-    the one that adds least diversity in the quasi-identifiers (usefulness) and most in the
-    sensitive columns of the promise (protection). The paper deletes clusters below k; here
+    column's, distinct values divided by the size of the domain, summed, each column by its
+    weight (the heaviest quasi-identifier counts 1). The next member is the one that adds least
+    diversity in the quasi-identifiers (usefulness) and most in the sensitive columns
+    (protection), whatever the promise says of these. The paper deletes clusters below k; here
     they are suppressed where that loses less and `suppression_limit` allows it, and merged
     otherwise, so that a threshold chosen badly does not cost most of the table.
 
@@ -64,7 +65,11 @@ def clusters_within(
     """
     columns = [*table.domains, *table.sensitive_domains]
     codes = np.concatenate((table.codes, table.sensitive), axis=1)
-    parts = [_values(domain, codes[:, j]) for j, domain in enumerate(columns)]
+    heaviest = max((domain.weight for domain in table.domains), default=1.0)
+    parts = [
+        _values(domain, codes[:, j], SCALE * domain.weight / heaviest)
+        for j, domain in enumerate(columns)
+    ]
     kinds = np.array([kind for _, kind in parts], dtype=np.int64)
     quasi = len(table.domains)
     single = int(kinds[:quasi].sum())
@@ -78,9 +83,12 @@ def clusters_within(
     return grow_within(values, kinds, order, limit=limit, quasi=quasi), limit
 
 
-def _values(domain: Domain, codes: NDArray[np.int32]) -> tuple[NDArray[np.int64], int]:
-    """Return scaled positions and 0 for numbers, or codes and the worth of a distinct value."""
+def _values(domain: Domain, codes: NDArray[np.int32], unit: float) -> tuple[NDArray[np.int64], int]:
+    """Return scaled positions and 0 for numbers, or codes and the worth of a distinct value.
+
+    unit: what all of the column is worth.
+    """
     if domain.tree is None and not domain.has_missing and domain.span > 0:
-        places = (domain.position - domain.position[0]) / domain.span * SCALE
+        places = (domain.position - domain.position[0]) / domain.span * unit
         return np.rint(places).astype(np.int64)[codes], 0
-    return codes.astype(np.int64), max(SCALE // max(len(domain), 1), 1)
+    return codes.astype(np.int64), max(int(unit / max(len(domain), 1)), 1)

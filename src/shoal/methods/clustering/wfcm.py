@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shoal.core.errors import MethodError
 from shoal.core.privacy import PrivacyModel
 from shoal.kernels.clustering_space import Space
-from shoal.kernels.clustering_wfcm import nearest_centroid
+from shoal.kernels.clustering_wfcm import fill, nearest_centroid
 from shoal.methods.clustering.clusters import Clusters, boxes_of, least_records
 from shoal.methods.clustering.oka import places_of
 from shoal.methods.clustering.repair import recode
@@ -30,12 +30,15 @@ def wfcm(
     seed: int = 0,
     suppression_limit: float = 0.0,
 ) -> Recoding:
-    """Cluster by C-means with weighted columns, then merge clusters below k with others.
+    """Cluster by C-means with weighted columns, then fill clusters below k from others.
 
     n // k random records begin as centroids. Every row goes to the nearest one (numbers by
     their distance from the mean, categories by their common ancestor with the mode); then
     centroids are taken anew, and a column weighs the more, the less the clusters lose in it.
-    This is repeated until nothing moves, at most `iterations` times.
+    This is repeated until nothing moves, at most `iterations` times. Then a cluster below k
+    is merged with the nearest one; of one that can spare them, it takes only the records
+    that it misses. (The seeds say "merged"; taken literally, a table of 2k records, of
+    which C-means puts k - 1 together, becomes a single class.)
 
     Raises:
         MethodError: fewer than one iteration.
@@ -43,10 +46,9 @@ def wfcm(
     if iterations < 1:
         raise MethodError(problem="--iterations must be at least 1")
     space = space_of(table.domains)
-    label = cluster_rows(
-        table, least_records(models), space=space, iterations=iterations, seed=seed
-    )
-    clusters = Clusters(np.arange(table.rows), label, table.counts)
+    k = least_records(models)
+    label = cluster_rows(table, k, space=space, iterations=iterations, seed=seed)
+    clusters = Clusters(*fill(table.codes, table.counts, label, space=space, k=k))
     return recode(table, models, clusters, space=space, suppression_limit=suppression_limit)
 
 
