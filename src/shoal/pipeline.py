@@ -309,15 +309,12 @@ class Job:
         results: tuple[ModelResult, ...] = (),
     ) -> ReleaseReport:
         """Put the account together: what was promised, lost and spent."""
-        grouping = self._grouping(recoding)
-        sse = self._squared_loss(recoding)
+        with self.clock("measure"):
+            grouping = self._grouping(recoding)
+            utility = {**utility_of(grouping), "sse_loss": self._squared_loss(recoding)}
         sizes = recoding.sizes
-        self.seconds.setdefault("write", 0.0)
-        for name in ("learn", "encode", "verify"):
+        for name in ("write", "learn", "encode", "verify"):
             self.seconds.setdefault(name, 0.0)
-        seconds = {name: round(spent, 6) for name, spent in self.seconds.items()}
-        seconds["total"] = round(time.perf_counter() - self.started, 6)
-        cpu = {name: round(spent, 6) for name, spent in self.cpu.items()}
         return ReleaseReport(
             method=registry.find(self.options.method, release=self.options.release).name,
             records=self.counted.table.records,
@@ -326,14 +323,33 @@ class Job:
             classes=recoding.classes if verified is None else verified.classes,
             smallest_class=int(sizes.min()) if verified is None else verified.smallest_class,
             privacy=results if verified is None else verified.privacy,
-            utility={**utility_of(grouping), "sse_loss": sse},
+            utility=utility,
             columns=column_losses(grouping, self.schema.quasi),
             risk_before=_risk(self.counted.table.tuple_sizes),
             risk_after=_risk(sizes),
-            seconds=seconds,
-            facts={**recoding.facts, "cpu_seconds": cpu},
+            seconds=self._spent(),
+            facts={**recoding.facts, "cpu_seconds": _rounded(self.cpu)},
             notices=self._notices(),
         )
+
+    def _spent(self) -> dict[str, float]:
+        return _rounded({**self.seconds, "total": time.perf_counter() - self.started})
+
+    def learned(
+        self, recoding: Recoding, results: tuple[ModelResult, ...]
+    ) -> tuple[RecodingModel, ReleaseReport]:
+        """Return the model and the account of it, the time of building the model included.
+
+        Raises:
+            UnsafeReleaseError: the judged classes do not keep the promise.
+        """
+        if not all(result.holds for result in results):
+            raise UnsafeReleaseError(problem="the learned classes do not keep the promise")
+        report = self.report(recoding, None, results=results)
+        with self.clock("model"):
+            model = self.model(recoding, report)
+        facts = {**report.facts, "cpu_seconds": _rounded(self.cpu)}
+        return model, replace(report, seconds=self._spent(), facts=facts)
 
     def _grouping(self, recoding: Recoding) -> Grouping:
         return grouping_of(recoding, target=self._target())
@@ -374,6 +390,10 @@ class Job:
             released=released,
             trial=trial,
         )
+
+
+def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(spent, 6) for name, spent in seconds.items()}
 
 
 def _aggregated(recoding: Recoding, distance: str | None) -> Recoding:

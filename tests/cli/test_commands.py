@@ -177,7 +177,7 @@ def test_the_report_is_one_page_that_needs_nothing_else(tmp_path, table, run):
 
 @pytest.mark.parametrize(
     "argv",
-    [(), ("frobnicate",), ("anonymize",), ("anonymize", "t.csv", "--wat"), ("verify",),
+    [("frobnicate",), ("anonymize",), ("anonymize", "t.csv", "--wat"), ("verify",),
      ("anonymize", "t.csv", "--qi", "age", "-k", "2"), ("sample", "nosuch", "--out", "x.csv"),
      ("anonymize", "t.csv", "--schema", "s.yaml", "--qi", "age", "-k", "2", "--out", "o.csv"),
      ("anonymize", "t.csv", "-k", "2", "--out", "o.csv"), ("metrics", "t.csv"),

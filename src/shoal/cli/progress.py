@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-STAGES = ("read", "compile", "learn", "encode", "verify", "write")
+STAGES = ("read", "compile", "learn", "encode", "verify", "write", "measure", "model")
 _WORDS = {
     "read": "reading",
     "compile": "compiling the kernels (once; the next run starts at once)",
@@ -15,6 +15,8 @@ _WORDS = {
     "encode": "recoding and writing",
     "verify": "verifying what was written",
     "write": "finishing",
+    "measure": "measuring what was lost",
+    "model": "building and trying the model",
 }
 
 

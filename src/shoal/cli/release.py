@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -370,7 +371,9 @@ def learn(
                 model=True,
             ),
         )
+    began = time.perf_counter()
     api.write_model(learned, model, inputs=files)
+    report = report.with_seconds("write", time.perf_counter() - began)
     if json:
         print(as_json(report.to_document()))
     elif not quiet:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shoal.core.privacy import PrivacyModel
@@ -129,6 +129,11 @@ class ReleaseReport:
     columns: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+
+    def with_seconds(self, stage: str, spent: float) -> ReleaseReport:
+        """Return the report with time that a stage, and so the whole, took beside the rest."""
+        more = {name: round(self.seconds.get(name, 0.0) + spent, 6) for name in (stage, "total")}
+        return replace(self, seconds={**self.seconds, **more})
 
     def to_document(self) -> dict[str, Any]:
         """Return the report as DESIGN's JSON document."""

@@ -92,3 +92,11 @@ def test_typed_columns_and_unseen_values(spark, tmp_path):
         assert api.encode(there, model).report.to_document() == here.report.to_document()
         with pytest.raises(InputError, match="covered by no class"):
             api.encode(there, model, on_unseen="error")
+
+
+def test_building_the_model_is_a_phase_of_learning_on_spark(spark):
+    _, report = api.learn_with_report(api.SparkTable(frame()), schema(), privacy=PROMISE)
+    seconds = dict(report.seconds)
+    total = seconds.pop("total")
+    assert seconds["model"] > 0
+    assert 0.8 * total < sum(seconds.values()) <= total + 0.001
