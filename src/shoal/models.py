@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 from shoal.core.errors import MethodError
 from shoal.core.model import RecodingModel
+from shoal.core.model_safe import enforce_roles, for_safe
+from shoal.core.privacy import PrivacyModel
+from shoal.core.schema import Schema
 from shoal.edge import load
 from shoal.edge.export import export
 from shoal.edge.stream import EncodeReport
@@ -39,6 +43,8 @@ def encode(
     on_unseen: str | None = None,
     suppressed: str | None = None,
     separator: str | None = None,
+    schema: Schema | None = None,
+    privacy: Iterable[PrivacyModel] | None = None,
 ) -> local.Encoded:
     """Apply a model to a table.
 
@@ -46,13 +52,28 @@ def encode(
         table: a path or a frame.
         model: a model or the path of one.
         out: where to write; None returns a table of the kind that came in.
-        safe: suppress what would break the promise within this batch, and verify.
+        safe: suppress what would break the promise within this batch, and verify. The model
+            must have the fingerprint that it was learned with.
         on_unseen: suppress, nearest or error; what the model declares if None.
         suppressed: remove or star; by default removed when safe, starred otherwise.
         separator: of a CSV file.
+        schema: what is known of the columns; a model that protects one less is refused. When
+            safe, the schema's promise is kept beside the model's.
+        privacy: what is promised beside the model's promise, or more strictly; when safe.
+
+    Raises:
+        ModelFormatError: damaged, or, when safe, without a fingerprint.
+        PrivacyError: safe without any promise, or one that asks for less than the model's.
+        SchemaError: the model releases what the schema protects.
     """
     _check_unseen(on_unseen)
     learned = _model(model)
+    if safe:
+        learned = for_safe(learned, schema=schema, privacy=privacy)
+    elif privacy is not None:
+        raise MethodError(problem="a promise goes with --safe (safe=True)")
+    elif schema is not None:
+        enforce_roles(learned, schema)
     if is_on_spark(table):
         from shoal import spark
 
@@ -77,9 +98,12 @@ def encode_stream(
     rejects: str | Path | None = None,
     on_unseen: str | None = None,
     suppressed: str | None = None,
+    schema: Schema | None = None,
 ) -> EncodeReport:
-    """Encode JSON lines or CSV as they come, one line in, one line out."""
+    """Encode JSON lines or CSV as they come, one line in, one line out; `schema` as in `encode`."""
     _check_unseen(on_unseen)
+    if schema is not None:
+        enforce_roles(_model(model), schema)
     encoder = load(str(model), on_unseen=on_unseen, suppressed=suppressed or "star")
     if rejects is None:
         return stream(encoder, source, out, separator=separator, flush=True)

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.core.model_json import fingerprint_of
 
 QI = ["--qi", "age,place", "--numeric", "age", "--sensitive", "dx", "-k", "4"]
 
@@ -111,3 +112,55 @@ def test_a_question_that_cannot_be_asked_gets_one_line(
     assert answer.code == 2, answer
     assert answer.err.count("\n") == 1, answer
     assert {path.name: path.read_bytes() for path in files.folder.iterdir()} == before
+
+
+def test_encode_safe_needs_a_promise_and_keeps_those_of_flags(files: Any, run: Any) -> None:
+    document = json.loads(files.model.read_text())
+    document["schema"]["privacy"] = []
+    document["fingerprint"] = fingerprint_of(document)
+    bare = files.folder / "bare.json"
+    bare.write_text(json.dumps(document))
+    out = files.folder / "o.csv"
+    answer = run("encode", bare, files.new, "--out", out, "--safe")
+    assert answer.code == 2
+    assert "promises nothing" in answer.err
+    assert not out.exists()
+    mixed = people(120).with_columns(dx=pl.Series(["flu", "gout"] * 60).sort())
+    mixed.write_csv(files.new)
+    more = ["--safe", "-k", 6, "--l", 2, "--json"]
+    answer = run("encode", bare, files.new, "--out", out, *more)
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out)
+    assert found["verification"]["holds"]
+    assert found["verification"]["smallest_class"] >= 6
+    assert len(found["verification"]["privacy"]) == 2
+    answer = run("encode", files.model, files.new, "--out", out, "--safe", "-k", 3)
+    assert answer.code == 2
+    assert "k=4" in answer.err
+    assert "k=3" in answer.err
+    assert run("encode", files.model, files.new, "--out", out, "-k", 6).code == 2
+
+
+def test_encode_enforces_the_roles_of_a_schema(files: Any, run: Any) -> None:
+    out = files.folder / "o.csv"
+    schema = files.folder / "s.yaml"
+    columns = {"age": "{role: quasi, kind: numeric}", "place": "quasi", "dx": "sensitive"}
+    text = "columns: {" + ", ".join(f"{n}: {r}" for n, r in columns.items()) + "}"
+    schema.write_text(text)
+    safe = ["--out", out, "--safe", "--schema", schema]
+    assert run("encode", files.model, files.new, *safe).code == 0
+    schema.write_text(text.replace("dx: sensitive", "dx: identifying"))
+    answer = run("encode", files.model, files.new, *safe)
+    assert answer.code == 2
+    assert "'dx' is identifying here, and sensitive in the model" in answer.err
+    assert run("encode", files.model, files.new, "--out", out, "--schema", schema).code == 2
+
+
+def test_encode_safe_refuses_a_model_file_without_its_fingerprint(files: Any, run: Any) -> None:
+    document = json.loads(files.model.read_text())
+    del document["fingerprint"]
+    files.model.write_text(json.dumps(document))
+    out = files.folder / "o.csv"
+    answer = run("encode", files.model, files.new, "--out", out, "--safe")
+    assert (answer.code, out.exists()) == (2, False)
+    assert "fingerprint" in answer.err

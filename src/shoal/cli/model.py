@@ -9,6 +9,8 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.core.errors import SchemaError
+from shoal.core.flags import PromiseFlags
+from shoal.core.schema import Schema
 
 edge = typer.Typer(
     no_args_is_help=True, help="Take a model to devices without shoal.", add_completion=False
@@ -37,6 +39,18 @@ def encode(
     suppressed: Annotated[
         str | None, typer.Option(metavar="KIND", help="Suppressed records: remove or star.")
     ] = None,
+    schema: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Refuse a model that protects less than this schema."),
+    ] = None,
+    k: opt.K = None,
+    l: opt.L = None,  # noqa: E741 - the option's name
+    l_kind: opt.LKind = "distinct",
+    c: opt.C = None,
+    t: opt.T = None,
+    t_distance: opt.TDistance = "equal",
+    n: opt.N = None,
+    alpha: opt.Alpha = None,
     engine: opt.Engine = "local",
     master: opt.Master = None,
     driver_rows: opt.DriverRows = None,
@@ -44,12 +58,20 @@ def encode(
     json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
-    """Apply a learned model to new records."""
+    """Apply a learned model to new records.
+
+    With --safe, the batch keeps the model's promise and those of --schema, -k, --l, --t.
+    """
     from shoal import api
     from shoal.cli.render import as_json
 
     if suppressed is not None:
         opt.is_star(suppressed)
+    flags = PromiseFlags(k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha)
+    promise = flags.models() or None
+    if promise is not None and not safe:
+        raise SchemaError(where="options", faults=["a promise (-k, --l, --t) goes with --safe"])
+    roles = None if schema is None else Schema.load(schema)
     is_far = opt.on_spark(engine, master)
     if driver_rows is not None and not is_far:
         raise SchemaError(where="--driver-rows", faults=["goes with --engine spark"])
@@ -60,7 +82,7 @@ def encode(
             raise SchemaError(where="--safe", faults=["needs the whole batch: give a file"])
         report = api.encode_stream(
             model, sys.stdin.buffer, sys.stdout.buffer, separator=sep, rejects=rejects,
-            on_unseen=on_unseen, suppressed=suppressed,
+            on_unseen=on_unseen, suppressed=suppressed, schema=roles,
         )  # fmt: skip
         if not quiet:
             print(as_json(report.to_document()), file=sys.stderr)
@@ -70,11 +92,13 @@ def encode(
     if rejects is not None:
         raise SchemaError(where="--rejects", faults=["goes with a stream: give - as INPUT"])
     if not (is_far and opt.is_elsewhere(out)):
-        api.check_place(out, inputs=(model,) if is_far else (source, model))
+        files = [model] if schema is None else [model, schema]
+        api.check_place(out, inputs=files if is_far else [source, *files])
     asked = opt.input_of(source, None, None, engine, master, driver_rows) if is_far else source
     done = api.encode(
-        asked, model, out=out, safe=safe, on_unseen=on_unseen, suppressed=suppressed, separator=sep
-    )
+        asked, model, out=out, safe=safe, on_unseen=on_unseen, suppressed=suppressed,
+        separator=sep, schema=roles, privacy=promise,
+    )  # fmt: skip
     document = done.to_document()
     if json:
         print(as_json(document))

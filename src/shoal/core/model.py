@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ from shoal.core.model_json import (
     VERSION,
     checked,
     fingerprint_of,
+    is_sealed,
     parse_model,
     read_model_text,
 )
@@ -66,6 +67,7 @@ class RecodingModel:
         counts: the training records of each class; None in models of version 1.
         levels: the level of each column, for full-domain recoding.
         on_unseen: what happens to a record that no class covers.
+        sealed: it was learned here, or its document had a fingerprint that fits it.
 
     Guarantee:
         Every tuple in it is shared by as many training records as its promise asks for;
@@ -82,6 +84,7 @@ class RecodingModel:
     counts: tuple[int, ...] | None = None
     levels: Mapping[str, int] | None = None
     on_unseen: str = "suppress"
+    sealed: bool = field(default=True, compare=False)
 
     @property
     def privacy(self) -> tuple[PrivacyModel, ...]:
@@ -144,12 +147,7 @@ class RecodingModel:
         """
         document = parse_model(read_model_text(str(path)))
         model = cls.from_document(document)
-        told = document.get("fingerprint")
-        if (
-            told is not None
-            and document.get("version") == VERSION
-            and told != fingerprint_of(document)
-        ):
+        if not model.sealed and "fingerprint" in document and document["version"] == VERSION:
             raise ModelFormatError(problem="its fingerprint does not fit it; it was changed")
         return model
 
@@ -187,4 +185,5 @@ class RecodingModel:
             counts=None if found.get("counts") is None else tuple(found["counts"]),
             levels=None if found.get("levels") is None else dict(found["levels"]),
             on_unseen=found["on_unseen"],
+            sealed=is_sealed(document),
         )

@@ -106,6 +106,12 @@ def fingerprint_of(document: Mapping[str, Any]) -> str:
     return sha256(text.encode()).hexdigest()
 
 
+def is_sealed(document: object) -> bool:
+    """Say whether a document carries a fingerprint, and the one of its content."""
+    told = document.get("fingerprint") if isinstance(document, Mapping) else None
+    return told is not None and isinstance(document, Mapping) and told == fingerprint_of(document)
+
+
 def _check(document: dict[str, Any]) -> None:
     if any(key not in _KEYS for key in document):
         raise _refuse("it has keys that no model has")

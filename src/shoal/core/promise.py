@@ -19,7 +19,7 @@ from typing import Any, cast
 from shoal.core.errors import PrivacyError
 from shoal.core.privacy import PrivacyModel
 
-__all__ = ["combined", "implies"]
+__all__ = ["combined", "implies", "joined"]
 
 _MORE_IS_STRICTER = ("k", "l", "n")
 _LESS_IS_STRICTER = ("c", "t", "alpha")
@@ -48,7 +48,11 @@ def implies(one: PrivacyModel, other: PrivacyModel) -> bool:
 
 
 def combined(
-    promised: Iterable[PrivacyModel], asked: Iterable[PrivacyModel], sensitive: Sequence[str] = ()
+    promised: Iterable[PrivacyModel],
+    asked: Iterable[PrivacyModel],
+    sensitive: Sequence[str] = (),
+    *,
+    owner: str = "schema",
 ) -> tuple[PrivacyModel, ...]:
     """Return what keeps both promises; what is stricter takes the place of what it implies.
 
@@ -56,6 +60,7 @@ def combined(
         promised: the schema's promise.
         asked: what is asked for beside it.
         sensitive: the sensitive columns; a model that names none speaks of each of them.
+        owner: who promised: a schema, or a learned model, whose promise cannot be dropped.
 
     Raises:
         PrivacyError: a model asks for less than what is promised.
@@ -67,7 +72,21 @@ def combined(
     """
     promise, wanted = tuple(promised), tuple(asked)
     for model in wanted:
-        _refuse_looser(model, promise, sensitive)
+        _refuse_looser(model, promise, sensitive, owner=owner)
+    return joined(promise, wanted, sensitive)
+
+
+def joined(
+    promised: Iterable[PrivacyModel], others: Iterable[PrivacyModel], sensitive: Sequence[str] = ()
+) -> tuple[PrivacyModel, ...]:
+    """Return what keeps both promises, where neither is to overrule the other.
+
+    Example:
+        >>> from shoal.core.privacy import KAnonymity, LDiversity
+        >>> joined([KAnonymity(5)], [KAnonymity(3), LDiversity(2)])
+        (KAnonymity(k=5), LDiversity(l=2, kind='distinct', c=None, column=None))
+    """
+    promise, wanted = tuple(promised), tuple(others)
     new = [model for model in wanted if not _is_covered(model, promise, sensitive)]
     kept: dict[PrivacyModel, None] = {}
     for known in promise:
@@ -79,19 +98,19 @@ def combined(
 
 
 def _refuse_looser(
-    model: PrivacyModel, promise: Sequence[PrivacyModel], sensitive: Sequence[str]
+    model: PrivacyModel, promise: Sequence[PrivacyModel], sensitive: Sequence[str], *, owner: str
 ) -> None:
     """Refuse a model where the promise is stricter everywhere that the model speaks of."""
     k = _of(model, "k")
     larger = [] if k is None else [known for known in promise if (_of(known, "k") or 0) > k]
     if larger:  # records of a class are counted once, whichever model asks for them
-        raise _looser(model, larger[0])
+        raise _looser(model, larger[0], owner)
     if model in promise:
         return
     above = [_above(view, promise) for view in _views(model, sensitive)]
     stricter = [known for found in above for known in found if not implies(model, known)]
     if stricter and all(above):
-        raise _looser(model, stricter[0])
+        raise _looser(model, stricter[0], owner)
 
 
 def _is_covered(model: PrivacyModel, by: Sequence[PrivacyModel], sensitive: Sequence[str]) -> bool:
@@ -109,12 +128,16 @@ def _views(model: PrivacyModel, sensitive: Sequence[str]) -> list[PrivacyModel]:
     return [replace(cast(Any, model), column=column) for column in sensitive]
 
 
-def _looser(model: PrivacyModel, known: PrivacyModel) -> PrivacyError:
+def _looser(model: PrivacyModel, known: PrivacyModel, owner: str) -> PrivacyError:
+    ways = {
+        "schema": "drop the schema's whole promise with --replace-promise (replace_promise=True)",
+        "model": "learn a model that promises no more",
+    }
     return PrivacyError(
         model=model.name,
         problem=(
-            f"the schema promises {known.words()}, and {model.words()} asks for less; leave it "
-            "out, or drop the schema's whole promise with --replace-promise (replace_promise=True)"
+            f"the {owner} promises {known.words()}, and {model.words()} asks for less; leave it "
+            f"out, or {ways[owner]}"
         ),
     )
 

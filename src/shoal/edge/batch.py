@@ -10,7 +10,10 @@ from shoal.core.model import RecodingModel
 from shoal.core.model_judge import Home, Judge, settle
 from shoal.core.model_keys import date_key, number_key
 from shoal.core.model_runtime import Encoder, Rejected
+from shoal.core.model_safe import for_safe
+from shoal.core.privacy import PrivacyModel
 from shoal.core.report import ModelResult, Verification
+from shoal.core.schema import Schema
 from shoal.edge import document_of
 from shoal.edge.fast import FastEncoder
 from shoal.edge.stream import EncodeReport
@@ -24,6 +27,8 @@ def encode_safe(
     *,
     on_unseen: str | None = None,
     suppressed: str = "remove",
+    schema: Schema | None = None,
+    privacy: Iterable[PrivacyModel] | None = None,
 ) -> tuple[list[dict[str, Any]], EncodeReport]:
     """Encode a batch and suppress what would break the promise within it.
 
@@ -33,9 +38,12 @@ def encode_safe(
         on_unseen: suppress, nearest or error; None: what the model declares.
         suppressed: "remove", or "star": suppressed records are released with every
             quasi-identifier as the root, if they keep the promise as a class.
+        schema: what is known of the columns; a model that protects one less is refused, and
+            the schema's promise is kept beside the model's.
+        privacy: what is promised beside the model's promise, or more strictly.
 
     Guarantee:
-        The classes of what is returned keep the model's promise; the order is kept.
+        The classes of what is returned keep the promise; the order is kept.
 
     Returns:
         The released records, and what was done.
@@ -43,10 +51,12 @@ def encode_safe(
     Raises:
         Rejected: a record that cannot be encoded, or that no class covers where
             `on_unseen` is "error".
+        ModelFormatError, PrivacyError, SchemaError: the model has no fingerprint or no promise,
+            or releases what the schema protects.
     """
     document = document_of(model)
     encoder = FastEncoder(document, on_unseen, suppressed)
-    known = RecodingModel.from_document(document)
+    known = for_safe(_known(model, document), schema=schema, privacy=privacy)
     judge = Judge.of(known.schema, known.privacy)
     rows = list(records)
     number: dict[tuple[Any, ...], int] = {}
@@ -78,6 +88,12 @@ def encode_safe(
     return released, report
 
 
+def _known(model: Any, document: dict[str, Any]) -> RecodingModel:
+    """Return the model itself; a document made of it would always have a fingerprint."""
+    known = isinstance(model, RecodingModel)
+    return model if known else RecodingModel.from_document(document)
+
+
 def _star_holds(
     encoder: Encoder,
     homes: Sequence[Home | None],
@@ -97,9 +113,10 @@ def verify(records: Iterable[Record], model: Any) -> Verification:
     """Judge released records by a model's promise, as they are written.
 
     Raises:
+        ModelFormatError, PrivacyError: the model has no fingerprint, or no promise.
         Rejected: a quasi-identifier is not there, or there is no record.
     """
-    known = RecodingModel.from_document(document_of(model))
+    known = for_safe(_known(model, document_of(model)))
     judge = Judge.of(known.schema, known.privacy)
     classes: dict[Home, Counter[tuple[str | None, ...]]] = {}
     for row in records:

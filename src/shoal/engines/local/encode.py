@@ -23,6 +23,7 @@ from shoal.core.errors import InputError, NoSolutionError, UnsafeReleaseError
 from shoal.core.model import RecodingModel
 from shoal.core.model_judge import Home, Judge, Spread
 from shoal.core.model_runtime import Encoder, Rejected
+from shoal.core.model_safe import for_safe
 from shoal.core.model_sweep import sweep
 from shoal.core.report import Verification, stars_removed
 from shoal.core.schema import Others, Role, Schema
@@ -107,9 +108,11 @@ def encode_safe(
         released table itself. The order of the records is kept.
 
     Raises:
+        ModelFormatError, PrivacyError: the model has no fingerprint, or no promise.
         NoSolutionError: every record would have to be suppressed.
         UnsafeReleaseError: verification failed; nothing was written.
     """
+    model = for_safe(model)
     job = EncodeJob.open(table, model, on_unseen, suppressed, separator)
     job.settle(Judge.of(model.schema, model.privacy))
     return job.finish(job.parts(), out, table, promise=True)

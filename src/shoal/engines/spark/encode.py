@@ -21,6 +21,7 @@ from shoal.core.errors import NoSolutionError, UnsafeReleaseError
 from shoal.core.model import RecodingModel
 from shoal.core.model_judge import Judge, close_failing
 from shoal.core.model_runtime import Encoder
+from shoal.core.model_safe import for_safe
 from shoal.core.model_sweep import sweep
 from shoal.core.report import Verification
 from shoal.core.schema import Others, Role
@@ -70,6 +71,7 @@ def encode(
     word = suppressed or ("remove" if safe else "star")
     if out is not None:
         kind_of(out)
+    model = for_safe(model) if safe else model
     job = SparkEncodeJob.on(open_table(table, separator=separator), model, on_unseen, word)
     most = getattr(table, "driver_rows", None)
     judge = Judge.of(model.schema, model.privacy) if safe else None
