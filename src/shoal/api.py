@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.core import hierarchy_text, wordnet
-from shoal.core.errors import InputError, NoSolutionError, OutputError
+from shoal.core.errors import InputError, MethodError, NoSolutionError, OutputError
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.model import RecodingModel
 from shoal.core.privacy import PrivacyModel
@@ -27,6 +27,7 @@ from shoal.core.schema import (
     load_hierarchy,
     read_hierarchy,
 )
+from shoal.engines.local.blanked import verify_blanked
 from shoal.engines.local.coding import code_column
 from shoal.engines.local.database import Database
 from shoal.engines.local.metrics import measure_release
@@ -52,7 +53,7 @@ from shoal.pipeline import Job, Options, for_release, promise_of
 if TYPE_CHECKING:
     from shoal.models import drift, encode, encode_stream, export_model
     from shoal.statistics import budget_log, budget_set, budget_show, stats
-    from shoal.xk import Choices, Techniques, recommend, release_xk
+    from shoal.xk import Choices, Techniques, recommend, release_xk, sample_proportionally
 
 __all__ = [
     "Choices",
@@ -89,6 +90,7 @@ __all__ = [
     "risk",
     "risk_before_after",
     "sample",
+    "sample_proportionally",
     "stats",
     "verify",
     "wordnet_hierarchy",
@@ -101,7 +103,7 @@ __all__ = [
 _LATER = {
     "shoal.models": ("drift", "encode", "encode_stream", "export_model"),
     "shoal.statistics": ("budget_log", "budget_set", "budget_show", "stats"),
-    "shoal.xk": ("Choices", "Techniques", "recommend", "release_xk"),
+    "shoal.xk": ("Choices", "Techniques", "recommend", "release_xk", "sample_proportionally"),
 }
 """Names that load on first use: a release needs none of them."""
 
@@ -243,13 +245,17 @@ def verify(
     privacy: Iterable[PrivacyModel] | None = None,
     replace_promise: bool = False,
     separator: str | None = None,
+    blanked: bool = False,
 ) -> Verification:
     """Judge a table as it stands, whoever made it.
 
     The quasi-identifiers and sensitive columns are the schema's; other columns are ignored.
-    `privacy` as in `anonymize`.
+    `privacy` as in `anonymize`. With `blanked`, sensitive cells may have been blanked: a class
+    that is empty altogether passes, and elsewhere an empty cell is no value.
     """
     schema = schema.with_promise(privacy or (), replace_promise=replace_promise)
+    if blanked and is_on_spark(release):
+        raise MethodError(problem="--blanked needs the local engine")
     if is_on_spark(release):
         from shoal import spark
 
@@ -261,7 +267,7 @@ def verify(
     fitted = replace(faults_free, attributes=tuple(needed), target=None).fit(
         source.columns, where=source.where
     )
-    return verify_source(source, fitted, models)
+    return (verify_blanked if blanked else verify_source)(source, fitted, models)
 
 
 def metrics(
@@ -311,8 +317,6 @@ def method_list() -> list[dict[str, str]]:
 
 def method_options(name: str, *, release: str | None = None) -> tuple[str, ...]:
     """Return the names of the options that a method takes."""
-    if name in {other[0] for other in registry.OTHERS}:
-        return ()
     return registry.find(name, release=release).options
 
 

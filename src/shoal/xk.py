@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.core.errors import UnsafeReleaseError
+from shoal.core.errors import OutputError, UnsafeReleaseError
+from shoal.core.report import ModelResult, ReleaseReport, Risk
 from shoal.core.schema import Schema
 from shoal.engines.local.adaptive import Applied, apply, recommend, verify_release
+from shoal.engines.local.proportional import proportional_sample
 from shoal.engines.local.recode import Part
 from shoal.engines.local.source import format_to_write
 from shoal.engines.local.write import all_or_nothing, write_parts
@@ -17,7 +20,14 @@ from shoal.methods.adaptive.choices import Choices, asked_diversity
 from shoal.methods.adaptive.outcome import Outcome
 from shoal.methods.adaptive.pipeline import Techniques
 
-__all__ = ["Choices", "Techniques", "XkRelease", "recommend", "release_xk"]
+__all__ = [
+    "Choices",
+    "Techniques",
+    "XkRelease",
+    "recommend",
+    "release_xk",
+    "sample_proportionally",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +35,14 @@ class XkRelease:
     """A verified release and the account of it."""
 
     outcome: Outcome
-    privacy: list[dict[str, Any]]
+    results: tuple[ModelResult, ...]
+    risks: tuple[Risk, Risk]
     seconds: float
+
+    @property
+    def privacy(self) -> list[dict[str, Any]]:
+        """Return how the written release stands against each model."""
+        return [result.to_document() for result in self.results]
 
     def to_document(self) -> dict[str, Any]:
         """Return the account with the fields that every release has."""
@@ -37,6 +53,33 @@ class XkRelease:
             "privacy": self.privacy,
             "seconds": {"total": round(self.seconds, 6)},
         }
+
+    def report(self) -> ReleaseReport:
+        """Return the account as a report, to be written as a page."""
+        found = self.outcome
+        measures = {
+            "precision (%)": found.precision,
+            "precision of the quasi-identifiers (%)": found.quasi_precision,
+            "data loss (% of the records)": found.data_loss,
+            "cell loss (% of the cells)": found.cell_loss,
+            "QP remain (%)": found.qp_remain,
+            "QP precision (%)": found.qp_precision,
+        }
+        return ReleaseReport(
+            method=f"xk, xk = {found.xk}, techniques {found.technique}",
+            records=found.records,
+            released=found.originals,
+            suppressed=found.suppressed,
+            classes=found.pairs_after,
+            smallest_class=found.smallest_pair,
+            privacy=self.results,
+            utility=measures,
+            risk_before=self.risks[0],
+            risk_after=self.risks[1],
+            seconds={"total": self.seconds},
+            columns=found.column_loss,
+            warnings=tuple(found.falsified()),
+        )
 
 
 def release_xk(
@@ -50,6 +93,8 @@ def release_xk(
     seed: int = 0,
     separator: str | None = None,
     false_records: str | Path | None = None,
+    steps: str | Path | None = None,
+    inputs: tuple[str | Path, ...] = (),
 ) -> XkRelease:
     """Make a table xk-anonymous, write it, verify the file, and only then publish it.
 
@@ -63,15 +108,22 @@ def release_xk(
         seed: chooses the records that false ones copy.
         separator: of a CSV file.
         false_records: where to write the numbers of the false rows; it stays inside.
+        steps: a new folder for the pairs and the table after each step; raw data, so it
+            stays inside and must not hold the release.
+        inputs: further files that must not be overwritten.
 
     Raises:
+        NoSolutionError: every record would be suppressed, or more than the limit allows.
         UnsafeReleaseError: the file did not verify; nothing was written.
     """
     began = time.perf_counter()
     format_to_write(Path(out))
-    inputs = (table,) if isinstance(table, (str, Path)) else ()
+    inputs = (*inputs, *((table,) if isinstance(table, (str, Path)) else ()))
     asked = choices or Choices()
-    made = apply(table, schema, k, xk=xk, choices=asked, seed=seed, separator=separator)
+    trail = None if steps is None else _apart(Path(steps), out)
+    made = apply(
+        table, schema, k, xk=xk, choices=asked, seed=seed, separator=separator, steps=trail
+    )
     diversity = asked_diversity(schema, asked)
     with all_or_nothing(out, inputs=inputs) as temporary:
         write_parts(iter([Part(made.released, None)]), temporary, separator=separator or ",")
@@ -90,8 +142,42 @@ def release_xk(
             )
         if false_records is not None:
             _write_marks(made, false_records, inputs=(*inputs, out))
-    privacy = [each.to_document() for result in verified for each in result.privacy]
-    return XkRelease(outcome=made.outcome, privacy=privacy, seconds=time.perf_counter() - began)
+    return XkRelease(
+        outcome=made.outcome,
+        results=tuple(each for result in verified for each in result.privacy),
+        risks=made.risks,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def sample_proportionally(
+    table: Any,
+    by: Sequence[str],
+    records: int,
+    *,
+    out: str | Path,
+    seed: int = 0,
+    separator: str | None = None,
+) -> int:
+    """Write a sample in which every stratum keeps its share; return its records.
+
+    The sample is raw data: only this user may read the file. See `proportional_sample`.
+    """
+    format_to_write(Path(out))
+    inputs = (table,) if isinstance(table, (str, Path)) else ()
+    drawn = proportional_sample(table, by, records, seed=seed, separator=separator)
+    with all_or_nothing(out, inputs=inputs, private=True) as temporary:
+        write_parts(iter([Part(drawn, None)]), temporary, separator=separator or ",")
+    return drawn.height
+
+
+def _apart(steps: Path, out: str | Path) -> Path:
+    """Return the folder of the steps; refuse the one that the release goes to."""
+    if Path(out).absolute().resolve().is_relative_to(steps.absolute().resolve()):
+        raise OutputError(
+            where=str(steps), problem="holds raw data; write the release to another folder"
+        )
+    return steps
 
 
 def _write_marks(made: Applied, path: str | Path, *, inputs: tuple[Any, ...]) -> None:

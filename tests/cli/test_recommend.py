@@ -6,8 +6,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import typer
 
-from shoal.cli.main import main
+from shoal import api
+from shoal.cli import recommend as recommend_cli
+from shoal.cli.main import app, main
+from shoal.core.errors import MethodError
+from shoal.core.privacy import KAnonymity
+from shoal.core.schema import Schema
 
 pytestmark = pytest.mark.local("xk-anonymity")
 
@@ -106,3 +112,188 @@ def test_a_question_that_cannot_be_asked_gets_one_line(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert len(captured.err.splitlines()) == 1
+
+
+def _command(name: str):
+    return typer.main.get_command(app).commands[name]
+
+
+def _asked(option, value="2") -> list[str]:
+    flag = max(option.opts, key=len)
+    return [flag] if option.is_flag else [flag, value]
+
+
+_KNOWN = {*recommend_cli._XK_ONLY, *recommend_cli._XK_TOO, "help"}
+_UNKNOWN = [p for p in _command("anonymize").params if p.name not in _KNOWN]
+
+
+@pytest.mark.parametrize("option", _UNKNOWN, ids=lambda option: option.name)
+def test_anonymize_xk_refuses_every_option_that_it_does_not_honour(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option
+) -> None:
+    out = tmp_path / "o.csv"
+    code = main([
+        "anonymize", str(table), "--qi", "sex", "-k", "6", "--method", "xk", "--xk", "3",
+        "--out", str(out), *_asked(option),
+    ])  # fmt: skip
+    captured = capsys.readouterr()
+    assert code == 2
+    assert max(option.opts, key=len) in captured.err
+    assert "--method xk" in captured.err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["--utility", "ncp"], ["--effort", "best"], ["--keep-order"], ["--suppressed", "star"],
+        ["--target", "ill"], ["--explain"], ["--seconds", "3"], ["--attacks"],
+        ["--partitions", "2"], ["--t", "0.2"], ["--alpha", "0.5"], ["--engine", "spark"],
+        ["--sensitive", "ill", "--l", "2", "--l-kind", "entropy"],
+    ],
+    ids=lambda given: given[-2] if len(given) > 1 else given[0],
+)  # fmt: skip
+def test_anonymize_xk_refuses_what_it_used_to_ignore(
+    table: Path, tmp_path: Path, given: list[str]
+) -> None:
+    out = tmp_path / "o.csv"
+    assert main(["anonymize", str(table), "--qi", "sex", "-k", "6", "--method", "xk", "--out",
+                 str(out), *given]) == 2  # fmt: skip
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("name", sorted(recommend_cli._XK_ONLY))
+def test_other_methods_refuse_the_options_of_xk(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    option = next(p for p in _command("anonymize").params if p.name == name)
+    assert main(["anonymize", str(table), "--qi", "sex", "-k", "6", "--out",
+                 str(tmp_path / "o.csv"), *_asked(option)]) == 2  # fmt: skip
+    assert "with --method xk" in capsys.readouterr().err
+
+
+def test_anonymize_xk_writes_a_report(table: Path, tmp_path: Path) -> None:
+    page = tmp_path / "r.html"
+    assert main(["anonymize", str(table), "--qi", "sex", "-k", "6", "--method", "xk", "--xk", "3",
+                 "--out", str(tmp_path / "o.csv"), "--report", str(page)]) == 0  # fmt: skip
+    text = page.read_text()
+    assert "QP remain" in text
+    assert "2 of 76 released records are false" in text
+    assert "74 of 76 records are released" in text
+
+
+def test_anonymize_xk_honours_the_suppression_limit(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "o.csv"
+    asked = ["anonymize", str(table), "--qi", "sex", "-k", "6", "--method", "xk", "--xk", "3",
+             "--out", str(out), "--suppression-limit"]  # fmt: skip
+    assert main([*asked, "0"]) == 1
+    assert "2 of 76 records would be suppressed" in capsys.readouterr().err
+    assert not out.exists()
+    assert main([*asked, "0.05"]) == 0
+    assert main([*asked, "7"]) == 2
+
+
+@pytest.mark.parametrize(("limit", "code"), [(0, 1), (0.01, 1), (0.05, 0)])
+def test_anonymize_xk_honours_the_suppression_limit_that_a_schema_states(
+    table: Path, tmp_path: Path, limit: float, code: int
+) -> None:
+    schema = tmp_path / "s.json"
+    schema.write_text(json.dumps({
+        "columns": {"sex": "quasi"}, "others": "drop", "suppression_limit": limit,
+        "privacy": [{"model": "k-anonymity", "k": 6}],
+    }))  # fmt: skip
+    assert main(["anonymize", str(table), "--schema", str(schema), "--method", "xk", "--xk", "3",
+                 "--out", str(tmp_path / "o.csv")]) == code  # fmt: skip
+    assert main(["recommend", str(table), "--schema", str(schema), "--apply", "--xk", "3",
+                 "--out", str(tmp_path / "o.csv")]) == code  # fmt: skip
+
+
+def test_recommend_predicts_what_apply_gives_and_prints_the_frontier(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["recommend", table, "--qi", "sex,age", "-k", "6", "--techniques", "c", "--apply",
+             "--out", tmp_path / "o.csv"]  # fmt: skip
+    found = answer(capsys, *asked, "--json")
+    assert found["expected"]["precision"] == found["applied"]["precision"]
+    assert found["expected"]["data_loss"] == found["applied"]["data_loss"]
+    assert {"frontier", "outcomes", "techniques", "precision_range"} <= set(found)
+    assert {way["techniques"] for way in found["outcomes"]} == {"-", "C"}
+    assert main([str(each) for each in asked]) == 0
+    text = capsys.readouterr().out
+    assert "no other way beats these" in text
+    assert f"a precision of {found['applied']['precision']:.2f} %" in text
+    assert f"The precision is {found['applied']['precision']:.2f} %" in text
+
+
+@pytest.mark.parametrize(
+    "given", [["--xk", "3"], ["--steps", "d"], ["--false-records", "f.csv"], ["--seed", "1"],
+              ["--suppression-limit", "0"]],
+    ids=lambda given: given[0],
+)  # fmt: skip
+def test_recommend_refuses_what_only_apply_would_use(table: Path, given: list[str]) -> None:
+    assert main(["recommend", str(table), "--qi", "sex", "-k", "6", *given]) == 2
+
+
+def test_learn_xk_says_that_it_adds_records_and_has_no_model(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tmp_path / "m.json"
+    assert main(["learn", str(table), "--qi", "sex", "-k", "6", "--method", "xk", "--model",
+                 str(model)]) == 2  # fmt: skip
+    text = capsys.readouterr().err
+    assert "adds false records" in text
+    assert "no model" in text
+    assert "no such method" not in text
+    assert not model.exists()
+    schema = Schema.from_document({"columns": {"sex": "quasi"}, "others": "drop"})
+    asked = api.Options(method="xk")
+    with pytest.raises(MethodError, match="release_xk"):
+        api.anonymize(str(table), schema, privacy=[KAnonymity(6)], options=asked)
+
+
+def test_steps_are_written_by_the_command_line(table: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "steps"
+    assert main(["anonymize", str(table), "--qi", "sex", "-k", "6", "--method", "xk", "--out",
+                 str(tmp_path / "o.csv"), "--steps", str(folder)]) == 0  # fmt: skip
+    assert (folder / "7-confirmation-pairs.csv").is_file()
+    assert main(["anonymize", str(table), "--qi", "sex", "-k", "6", "--method", "xk", "--out",
+                 str(tmp_path / "o.csv"), "--steps", str(folder)]) == 2  # fmt: skip
+
+
+def test_verify_blanked_on_the_command_line(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "o.csv"
+    asked = ["--qi", "sex", "--sensitive", "ill", "-k", "6", "--l", "3"]
+    poor = pl.read_csv(table).with_columns(
+        pl.when(pl.col("sex") == "X").then(pl.lit("flu")).otherwise("ill").alias("ill")
+    )
+    poor.write_csv(table)
+    assert main(["anonymize", str(table), *asked, "--method", "xk", "--xk", "3", "--techniques",
+                 "s", "--out", str(out)]) == 0  # fmt: skip
+    assert pl.read_csv(out).filter(pl.col("sex") == "X")["ill"].null_count() == 6
+    assert main(["verify", str(out), *asked]) == 1
+    assert main(["verify", str(out), *asked, "--blanked"]) == 0
+    one = pl.read_csv(out).with_row_index().with_columns(
+        pl.when(pl.col("index") == pl.col("index").filter(pl.col("sex") == "X").first())
+        .then(pl.lit("flu")).otherwise("ill").alias("ill")
+    )  # fmt: skip
+    one.write_csv(out)
+    assert main(["verify", str(out), *asked, "--blanked"]) == 1
+    assert main(["verify", str(out), *asked, "--blanked", "--t", "0.2"]) == 2
+
+
+def test_a_proportional_sample_is_drawn_and_is_private(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "sample.csv"
+    asked = ["sample", "proportional", "--from", table, "--by", "sex", "--records", "38", "--out",
+             out]  # fmt: skip
+    assert answer(capsys, *asked, "--json")["records"] == 38
+    drawn = dict(pl.read_csv(out)["sex"].value_counts().rows())
+    assert drawn == {"F": 20, "M": 15, "X": 2, "Y": 1}
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert main([str(each) for each in asked]) == 2  # it is there already
+    assert main([*[str(each) for each in asked], "--overwrite"]) == 0
+    assert main(["sample", "proportional", "--out", str(out)]) == 2
+    assert main(["sample", "zipf", "--out", str(tmp_path / "z.csv"), "--by", "sex"]) == 2

@@ -7,6 +7,7 @@ false records at random, this one counts them.
 from __future__ import annotations
 
 from collections import defaultdict
+from fractions import Fraction
 
 STAR = "*"
 BLANK = object()
@@ -36,12 +37,18 @@ def candidate(sizes, k, xk):
     return originals, added, suppressed
 
 
-def diversify(records, wanted, *, blank):
-    """Remove the records of undiverse pairs, or blank their sensitive cell."""
+def diversify(records, wanted, *, blank, missing_counts=True):
+    """Remove the records of undiverse pairs, or blank their sensitive cell.
+
+    Where a missing value does not count, only values that are there make a pair diverse.
+    """
     for column, diversity in enumerate(wanted):
         kept = []
         for pair in pairs(records).values():
-            if len({record["sensitive"][column] for record in pair}) >= diversity:
+            values = {record["sensitive"][column] for record in pair}
+            if not missing_counts:
+                values.discard(None)
+            if len(values) >= diversity:
                 kept += pair
             elif blank:
                 for record in pair:
@@ -60,14 +67,12 @@ def recode(records, column, change, *, xk, places):
     return records
 
 
-def carry_out(table, *, k, xk, groups, wanted=(), techniques="", gradual=False):
-    """Return {released tuple: (originals, false records, sensitive values)}.
-
-    table: (quasi-identifiers, sensitive values) of each record, most important first.
-    groups: for each quasi-identifier a mapping from a value to its group.
-    """
-    records = [{"qi": list(qi), "sensitive": list(s), "blanked": set()} for qi, s in table]
-    records = diversify(records, wanted, blank="s" in techniques)
+def treated(table, *, xk, groups, wanted, techniques, gradual, missing_counts=True):
+    """Return the records after steps 2 to 4, each with its own quasi-identifiers beside it."""
+    records = [
+        {"qi": list(qi), "was": list(qi), "sensitive": list(s), "blanked": set()} for qi, s in table
+    ]
+    records = diversify(records, wanted, blank="s" in techniques, missing_counts=missing_counts)
     width = len(groups)
     stages = range(min(2, width), width + 1) if gradual else [width]
     for upto in stages:
@@ -78,6 +83,18 @@ def carry_out(table, *, k, xk, groups, wanted=(), techniques="", gradual=False):
             recode(records, column, change, xk=xk, places=places)
         if "c" in techniques:
             recode(records, column, lambda _: STAR, xk=xk, places=places)
+    return records
+
+
+def carry_out(table, *, k, xk, groups, wanted=(), techniques="", gradual=False):
+    """Return {released tuple: (originals, false records, sensitive values)}.
+
+    table: (quasi-identifiers, sensitive values) of each record, most important first.
+    groups: for each quasi-identifier a mapping from a value to its group.
+    """
+    records = treated(
+        table, xk=xk, groups=groups, wanted=wanted, techniques=techniques, gradual=gradual
+    )
     released = {}
     for key, pair in pairs(records).items():
         if len(pair) >= xk:
@@ -89,8 +106,60 @@ def carry_out(table, *, k, xk, groups, wanted=(), techniques="", gradual=False):
     return released
 
 
+def measures(
+    table, *, k, xk, groups, columns, wanted=(), techniques="", gradual=False, missing_counts=True
+):
+    """Return what one way of carrying it out gives, cell by cell; None where nothing is left.
+
+    columns: cells of a record; a released one is worth 1, a generalized one a half.
+    """
+    records = treated(
+        table, xk=xk, groups=groups, wanted=wanted, techniques=techniques, gradual=gradual,
+        missing_counts=missing_counts,
+    )  # fmt: skip
+    kept, false = [], 0
+    for pair in pairs(records).values():
+        if len(pair) >= xk:
+            kept += pair
+            false += max(k - len(pair), 0)
+    if not kept:
+        return None
+    worth = Fraction(0)
+    for record in kept:
+        worth += columns
+        for now, was in zip(record["qi"], record["was"], strict=True):
+            if now != was:
+                worth -= 1 if now == STAR else Fraction(1, 2)
+        for column in record["blanked"]:
+            if missing_counts or record["sensitive"][column] is not None:
+                worth -= 1
+    before = {tuple(qi) for qi, _ in table}
+    after = {tuple(record["qi"]) for record in kept}
+    return {
+        "originals": len(kept),
+        "added": false,
+        "suppressed": len(table) - len(kept),
+        "precision": 100 * worth / ((len(kept) + false) * columns),
+        "qp_remain": Fraction(100 * len(before & after), len(before)),
+        "qp_precision": Fraction(100 * len(before & after), len(after)),
+    }
+
+
+def is_beaten(way, others):
+    """Say whether another way has more precision for no more loss, or less loss for no less."""
+    return any(
+        other["precision"] >= way["precision"]
+        and other["suppressed"] <= way["suppressed"]
+        and (other["precision"], other["suppressed"]) != (way["precision"], way["suppressed"])
+        for other in others
+    )
+
+
 def is_safe(frame, quasi, k, *, diversity=None, blanked=False):
-    """Judge a released Polars frame row by row."""
+    """Judge a released Polars frame row by row.
+
+    With blanked cells, a class that is empty passes; elsewhere an empty cell is no value.
+    """
     classes = defaultdict(list)
     for row in frame.iter_rows(named=True):
         classes[tuple(row[name] for name in quasi)].append(row)
@@ -99,6 +168,21 @@ def is_safe(frame, quasi, k, *, diversity=None, blanked=False):
             return False
         for name, wanted in (diversity or {}).items():
             values = {row[name] for row in members}
-            if len(values) < wanted and not (blanked and values == {None}):
+            if blanked and values == {None}:
+                continue
+            if blanked:
+                values.discard(None)
+            if len(values) < wanted:
                 return False
     return True
+
+
+def share_of(counts, wanted):
+    """Divide `wanted` among strata: one record at a time to whoever is furthest behind."""
+    total = sum(counts)
+    given = [wanted * count // total for count in counts]
+    while sum(given) < wanted:
+        behind = [Fraction(wanted * c, total) - g for c, g in zip(counts, given, strict=True)]
+        largest = max(range(len(counts)), key=lambda i: (behind[i], counts[i], -i))
+        given[largest] += 1
+    return given

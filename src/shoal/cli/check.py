@@ -31,6 +31,12 @@ def verify(
     n: opt.N = None,
     alpha: opt.Alpha = None,
     replace_promise: opt.ReplacePromise = False,
+    blanked: Annotated[
+        bool,
+        typer.Option(
+            "--blanked", help="Sensitive cells may be blanked: empty classes pass, see the guide."
+        ),
+    ] = False,
     engine: opt.Engine = "local",
     master: opt.Master = None,
     sep: opt.Sep = None,
@@ -53,6 +59,7 @@ def verify(
         opt.input_of(source, table, query, engine, master),
         opt.with_promise(read, flags, replace_promise=replace_promise),
         separator=sep,
+        blanked=blanked,
     )
     if json:
         print(as_json(result.to_document()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -38,7 +39,9 @@ def methods(json: opt.Json = False) -> int:
 
 
 def sample(
-    which: Annotated[str, typer.Argument(metavar="hospital|zipf", help="Which table to make.")],
+    which: Annotated[
+        str, typer.Argument(metavar="hospital|zipf|proportional", help="Which table to make.")
+    ],
     out: Annotated[str, typer.Option(metavar="FILE", help="The table (.csv, .parquet …).")],
     records: Annotated[int, typer.Option(metavar="N", help="Number of records.")] = 10_000,
     seed: Annotated[int, typer.Option(metavar="S", help="Same seed, same bytes.")] = 0,
@@ -46,14 +49,37 @@ def sample(
     attributes: Annotated[int, typer.Option(help="zipf: number of columns.")] = 16,
     values: Annotated[int, typer.Option(help="zipf: values per column.")] = 16,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files.")] = False,
+    source: Annotated[
+        str | None, typer.Option("--from", metavar="INPUT", help="proportional: the table.")
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="proportional: columns whose values keep their share."),
+    ] = None,
+    sep: opt.Sep = None,
     json: opt.Json = False,
 ) -> int:
-    """Write a made-up table with its schema and hierarchies."""
+    """Write a made-up table with its schema and hierarchies, or a sample of a table (raw data)."""
     from shoal import api
     from shoal.cli.render import as_json
 
+    if which == "proportional":
+        if source is None or not opt.names(by):
+            fault = "proportional needs --from INPUT and --by COLUMN"
+            raise SchemaError(where="sample", faults=[fault])
+        if Path(out).exists() and not overwrite:
+            raise SchemaError(where=out, faults=["is there already; --overwrite replaces it"])
+        drawn = api.sample_proportionally(
+            source, opt.names(by), records, out=out, seed=seed, separator=sep
+        )
+        document = {"table": out, "records": drawn}
+        print(as_json(document) if json else f"{drawn:,} records in {out}; they are raw data")
+        return 0
     if which not in ("hospital", "zipf"):
-        raise SchemaError(where="sample", faults=["there are two samples: hospital and zipf"])
+        fault = "there are two samples, hospital and zipf, and proportional"
+        raise SchemaError(where="sample", faults=[fault])
+    if source is not None or by is not None or sep is not None:
+        raise SchemaError(where="sample", faults=["--from, --by and --sep go with proportional"])
     extra = {} if which == "hospital" else {
         "exponent": exponent, "attributes": attributes, "values": values
     }  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import options as opt
+from shoal.core.documents import read_document
 from shoal.core.errors import SchemaError
 from shoal.core.flags import PromiseFlags
 from shoal.core.schema import Kind, Role, Schema
@@ -37,9 +38,67 @@ FalseRecords = Annotated[
     str | None,
     typer.Option("--false-records", metavar="FILE", help="xk: which rows are false; stays inside."),
 ]
+Steps = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR", help="xk: pairs and table after each step; RAW DATA, stays inside."
+    ),
+]
+Limit = Annotated[
+    float | None,
+    typer.Option(
+        "--suppression-limit", metavar="X", help="Share of records that may be suppressed."
+    ),
+]
+
+_XK_ONLY = (
+    "xk", "techniques", "ranking", "generalize", "suppress_cells", "level", "gradual",
+    "false_records", "steps",
+)  # fmt: skip
+# What `anonymize --method xk` honours beside; -k and --l make a promise that it can keep.
+_XK_TOO = (
+    "source", "out", "report", "table", "query", "schema", "qi", "sensitive", "identifying",
+    "neutral", "numeric", "categorical", "date", "hierarchies", "missing", "k", "l", "l_kind",
+    "replace_promise", "method", "suppression_limit", "seed", "threads", "sep", "json", "quiet",
+)  # fmt: skip
+
+_APPLIED = ("xk", "false_records", "steps", "suppression_limit", "seed")  # with recommend --apply
+
+
+def check_options(context: typer.Context, method: str) -> None:
+    """Refuse what `anonymize` would ignore: xk's own options elsewhere, all others with xk."""
+    given = {
+        str(parameter.name): max(parameter.opts, key=len)
+        for parameter in context.command.params
+        if _is_given(context, str(parameter.name))
+    }
+    if method == "xk":
+        known = {*_XK_ONLY, *_XK_TOO}
+        ignored = [option for name, option in given.items() if name not in known]
+        said = "not with --method xk, which keeps k-anonymity and distinct l-diversity only"
+    else:
+        ignored = [option for name, option in given.items() if name in _XK_ONLY]
+        said = "goes with --method xk" if len(ignored) == 1 else "go with --method xk"
+    if ignored:
+        raise SchemaError(where="options", faults=[f"{', '.join(ignored)}: {said}"])
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def stated_limit(flag: float | None, schema: str | None) -> float | None:
+    """Return the suppression limit of the flag, or the one that a schema file states."""
+    if flag is not None or schema is None:
+        return flag
+    document = read_document(schema)
+    stated = document.get("suppression_limit") if isinstance(document, dict) else None
+    return stated if isinstance(stated, (int, float)) else None
 
 
 def recommend(
+    context: typer.Context,
     source: opt.Input,
     schema: opt.SchemaFile = None,
     qi: opt.Quasi = None,
@@ -66,6 +125,8 @@ def recommend(
     level: Level = 1,
     gradual: Gradual = False,
     false_records: FalseRecords = None,
+    steps: Steps = None,
+    suppression_limit: Limit = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same bytes.")] = 0,
     sep: opt.Sep = None,
     json: opt.Json = False,
@@ -86,16 +147,22 @@ def recommend(
     choices = choices_of(
         techniques, prefer, min_precision, ranking=ranking, generalize=generalize,
         suppress_cells=suppress_cells, level=level, gradual=gradual, missing=missing,
+        suppression_limit=stated_limit(suppression_limit, schema),
     )  # fmt: skip
     wanted = k_of(asked)
     if apply != (out is not None):
         raise SchemaError(where="recommend", faults=["--apply and --out FILE go together"])
+    idle = [] if apply else [name for name in _APPLIED if _is_given(context, name)]
+    if idle:
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
+        raise SchemaError(where="recommend", faults=[f"{named}: only with --apply"])
     found = api.recommend(source, asked, wanted, choices=choices, separator=sep)
     document = found.to_document()
     if apply and out is not None:
         done = api.release_xk(
             source, asked, wanted, out=out, xk=xk, choices=choices, seed=seed,
-            separator=sep, false_records=false_records,
+            separator=sep, false_records=false_records, steps=steps,
+            inputs=opt.files_of(source, schema, hierarchies),
         )  # fmt: skip
         document["applied"] = done.to_document()
     if json:
@@ -104,6 +171,9 @@ def recommend(
     print(found.table())
     print()
     print("\n".join(found.explanation()))
+    print("\nAll techniques worked out on this table; no other way beats these:\n")
+    print(found.frontier_table())
+    print("\n".join(found.notices), end="\n" if found.notices else "")
     if apply and out is not None:
         print(f"\nCarried out, in {out}:")
         print("\n".join(done.outcome.summary()))
@@ -129,6 +199,7 @@ def choices_of(
     level: int,
     gradual: bool,
     missing: str | None,
+    suppression_limit: float | None,
 ) -> Any:
     """Return the choices that the options stand for."""
     from shoal.api import Choices, Techniques
@@ -143,4 +214,5 @@ def choices_of(
         level=level,
         gradual=gradual,
         marks=None if missing is None else opt.names(missing),
+        suppression_limit=suppression_limit,
     )

@@ -20,12 +20,6 @@ from shoal.core.schema import Kind, Role, Schema
 ATTACKED = 100_000  # a larger table is attacked only when asked for: it is read again for it
 
 Method = Annotated[str, typer.Option(metavar="NAME", help="See `shoal methods`.")]
-Limit = Annotated[
-    float | None,
-    typer.Option(
-        "--suppression-limit", metavar="X", help="Share of records that may be suppressed."
-    ),
-]
 Utility = Annotated[
     str | None, typer.Option(metavar="NAME", help="Measure that a lattice search minimizes.")
 ]
@@ -67,6 +61,7 @@ Threads = Annotated[int | None, typer.Option(metavar="N", help="Threads (default
 
 
 def anonymize(
+    context: typer.Context,
     source: opt.Input,
     out: Annotated[str | None, typer.Option(metavar="FILE", help="The release.")] = None,
     report: Annotated[str | None, typer.Option(metavar="FILE", help="Report (.html).")] = None,
@@ -95,7 +90,7 @@ def anonymize(
     release: ReleaseAs = None,
     partitions: Partitions = None,
     partition_by: PartitionBy = "kmeans",
-    suppression_limit: Limit = None,
+    suppression_limit: rec.Limit = None,
     utility: Utility = None,
     aggregate: Aggregate = None,
     seconds: Seconds = None,
@@ -125,6 +120,7 @@ def anonymize(
     level: rec.Level = 1,
     gradual: rec.Gradual = False,
     false_records: rec.FalseRecords = None,
+    steps: rec.Steps = None,
     attacks: Annotated[
         bool | None,
         typer.Option(
@@ -157,6 +153,7 @@ def anonymize(
     quiet: opt.Quiet = False,
 ) -> int:
     """Turn a table into a verified release."""
+    rec.check_options(context, method)
     _limit_threads(threads)
     from shoal import api
     from shoal.cli.render import as_json, summary
@@ -188,38 +185,32 @@ def anonymize(
     people: dict[str, Any] = {"population": population, "sampling_fraction": sampling_fraction,
               "weights": weights, "household": household}  # fmt: skip
     about_risk = any(value is not None for value in people.values())
-    if about_risk and (is_far or attacks is False or method == "xk"):
+    if about_risk and (is_far or attacks is False):
         named = ", ".join(f"--{name.replace('_', '-')}" for name, v in people.items() if v)
-        fault = f"{named}: not with --no-attacks, --method xk or --engine spark"
+        fault = f"{named}: not with --no-attacks or --engine spark"
         raise SchemaError(where="options", faults=[fault])
     if about_risk:
         api.check_risk(opt.input_of(source, table, query), chosen, separator=sep, **people)
-    if method == "xk" and (release is not None or partitions is not None):
-        raise SchemaError(
-            where="options", faults=["--release and --partitions do not go with --method xk"]
-        )
-    if is_far and (method == "xk" or attacks):
-        raise SchemaError(
-            where="--engine", faults=["--method xk and --attacks need the local engine"]
-        )
+    if is_far and attacks:
+        raise SchemaError(where="--engine", faults=["--attacks need the local engine"])
     if method == "xk":
         choices = rec.choices_of(
             techniques, "none", None, ranking=ranking, generalize=generalize,
             suppress_cells=suppress_cells, level=level, gradual=gradual, missing=missing,
+            suppression_limit=rec.stated_limit(suppression_limit, schema),
         )  # fmt: skip
         done = api.release_xk(
             opt.input_of(source, table, query), chosen, rec.k_of(chosen), out=goal, xk=xk,
             choices=choices, seed=seed, separator=sep, false_records=false_records,
+            steps=steps, inputs=files,
         )  # fmt: skip
+        if report is not None:
+            api.write_report(done.report(), report, inputs=(*files, goal))
         if json:
             print(as_json(done.to_document()))
         elif not quiet:
             print("\n".join(done.outcome.summary()))
         return 0
-    if xk is not None or techniques != "none" or false_records is not None:
-        raise SchemaError(
-            where="options", faults=["--xk, --techniques and --false-records go with --method xk"]
-        )
     with stages(quiet=quiet or json) as progress:
         made = api.anonymize(
             opt.input_of(source, table, query, engine, master, driver_rows),
@@ -302,7 +293,7 @@ def learn(
     release: ReleaseAs = None,
     partitions: Partitions = None,
     partition_by: PartitionBy = "kmeans",
-    suppression_limit: Limit = None,
+    suppression_limit: rec.Limit = None,
     utility: Utility = None,
     aggregate: Aggregate = None,
     seconds: Seconds = None,

@@ -314,6 +314,12 @@ def find(name: str, *, release: str | None = None) -> Method:
     if release is not None and release not in RELEASES:
         raise MethodError(problem=f"--release must be one of {', '.join(RELEASES)}")
     wanted = AUTO if name == "auto" else name
+    if wanted in {other[0] for other in OTHERS}:
+        raise MethodError(
+            problem=f"--method {name} adds false records to one table, so it has no recoding and "
+            "no model; release a table with `shoal anonymize --method xk` or `shoal recommend "
+            "--apply` (in Python: release_xk)"
+        )
     if wanted not in METHODS:
         known = ", ".join(["auto", *METHODS])
         raise MethodError(problem=f"--method {name}: no such method; there are {known}")

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from tests.methods.adaptive.coded import coded_rows
@@ -77,3 +78,55 @@ def test_the_summary_says_that_statistics_are_affected():
     assert "counts, sums and tests" in text
     assert "pairs of 3 original records, not of 5" in text
     assert carried("g").to_document()["fewest_originals"] == 3
+
+
+# Table 10 of seed 004 (30k, five quasi-identifiers, 8,584 pairs): pairs of the release that the
+# table had; all pairs of the release (End QP of Table 4); QP remain and QP precision as printed.
+PAIRS = [
+    (4652, 5941, 54.1938, 78.3033),  # 1/3GCS
+    (2947, 4361, 34.3313, 67.5762),  # 1/2GCS
+    (2963, 3475, 34.5177, 85.2662),  # 1/2CS
+    (2847, 3989, 33.1664, 71.3713),  # 1/2GS
+    (1977, 2549, 23.0312, 77.5598),  # 3/4G
+    (1553, 2777, 18.0918, 55.9237),  # TGCS
+    (1572, 1987, 18.3131, 79.1142),  # TCS
+    (1438, 2395, 16.7521, 60.0418),  # TGS
+]
+
+
+@pytest.mark.parametrize(("remaining", "after", "remain", "exact"), PAIRS)
+def test_qp_remain_and_qp_precision_are_those_of_the_seed(remaining, after, remain, exact):
+    found = replace(carried("g"), pairs_before=8584, pairs_after=after, pairs_remaining=remaining)
+    assert found.qp_remain == pytest.approx(remain, abs=6e-5)
+    assert found.qp_precision == pytest.approx(exact, abs=6e-5)
+    document = found.to_document()
+    assert (document["qp_remain"], document["qp_precision"]) == (
+        found.qp_remain, found.qp_precision,
+    )  # fmt: skip
+
+
+# Where a figure of Tables 7, 9, 10 or 17 is a misprint, the others of its column say so:
+# (records, suppressed, added, total, difference), as corrected in the guide.
+CORRECTED = [
+    (60_000, 1401, 1338, 59_937, 63),  # Table 7, 60k 3/4GC: total printed as 5937
+    (120_000, 394, 13_983, 133_589, 13_589),  # 120k 1/3GC: added 1983, difference 1589
+    (180_000, 682, 1321, 180_639, 639),  # 180k 3/4C: suppressed 1321, difference 0
+    (180_000, 4476, 1678, 177_202, 2798),  # 180k 3/4G: suppressed 1678, difference 0
+    (30_000, 5130, 597, 25_467, 4533),  # Table 10, 3/4C: added 5897
+    (250_000, 756, 96, 249_340, 660),  # Table 9, D3 3/4G: suppressed 7856
+    (300_000, 5554, 3852, 298_298, 1702),  # Table 17, 300k 1/2: total 294446
+]
+
+
+@pytest.mark.parametrize(("records", "suppressed", "added", "total", "difference"), CORRECTED)
+def test_misprints_of_tables_7_9_10_and_17_are_corrected_by_their_own_columns(
+    records, suppressed, added, total, difference
+):
+    assert records - suppressed + added == total
+    assert abs(added - suppressed) == difference
+
+
+def test_the_corrected_average_of_180k_in_table_7_prefers_a_half():
+    three_quarters = (10416 + 608 + 639 + 2798) / 4
+    assert three_quarters == 3615.25
+    assert three_quarters > 3538.5  # 1/2k as printed: the seed says the opposite

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.core.errors import InputError, NoSolutionError, UnsafeReleaseError
-from shoal.core.privacy import KAnonymity, LDiversity
-from shoal.core.report import Verification
+from shoal.core.errors import (
+    InputError,
+    NoSolutionError,
+    UnknownValueError,
+    UnsafeReleaseError,
+)
+from shoal.core.report import Risk
 from shoal.core.schema import Schema
+from shoal.engines.local.blanked import verify_release
 from shoal.engines.local.frequencies import Frequencies, frequencies
 from shoal.engines.local.source import Source, open_source
-from shoal.engines.local.verify import verify_source
-from shoal.methods.adaptive.choices import Choices, asked_diversity, check_k
-from shoal.methods.adaptive.outcome import Outcome, outcome_of
-from shoal.methods.adaptive.pipeline import Carried, Plan, carry_out
-from shoal.methods.adaptive.recommendation import (
-    Criteria,
-    Recommendation,
-    preference_of,
-    recommend_by,
+from shoal.engines.local.steps import StepFiles, StepTable
+from shoal.methods.adaptive.candidates import Prediction
+from shoal.methods.adaptive.choices import (
+    Choices,
+    asked_diversity,
+    check_k,
+    check_limit,
+    limit_of,
 )
-from shoal.methods.adaptive.rows import BLANK, histogram, pairs_of, rows_of
+from shoal.methods.adaptive.frontier import ranked_ways, thresholds, work_out
+from shoal.methods.adaptive.outcome import Outcome, outcome_of, tally_of
+from shoal.methods.adaptive.pipeline import Carried, Plan, Techniques, carry_out
+from shoal.methods.adaptive.ranking import preference_of
+from shoal.methods.adaptive.recommendation import Criteria, Recommendation, recommend_by
+from shoal.methods.adaptive.rows import BLANK, Pairs, Rows, histogram, pairs_of, rows_of
 from shoal.methods.adaptive.steps import EMPTY_MARKS, diversify, undiverse_pairs, unify
 
 __all__ = ["Applied", "Choices", "apply", "recommend", "verify_release"]
@@ -43,6 +56,7 @@ class Applied(NamedTuple):
     released: pl.DataFrame
     outcome: Outcome
     false_rows: NDArray[np.bool_]
+    risks: tuple[Risk, Risk]
 
     def marks(self) -> pl.DataFrame:
         """Return the false rows as a table of their own: their numbers, the first row is 1."""
@@ -57,7 +71,7 @@ def recommend(
     choices: Choices | None = None,
     separator: str | None = None,
 ) -> Recommendation:
-    """Recommend the fraction of k for a table.
+    """Recommend the fraction of k for a table, and work out what every technique gives on it.
 
     Args:
         table: a path, or a Polars, pandas or Arrow table.
@@ -77,7 +91,8 @@ def recommend(
         >>> recommend(table, schema, 5).recommended.fraction
         '3/4'
     """
-    return _Opened.read(table, schema, k, choices or Choices(), separator).recommend(k)
+    opened = Opened.read(table, schema, k, choices or Choices(), separator)
+    return opened.recommend(k)
 
 
 def apply(
@@ -89,6 +104,7 @@ def apply(
     choices: Choices | None = None,
     seed: int = 0,
     separator: str | None = None,
+    steps: Path | None = None,
 ) -> Applied:
     """Make a table xk-anonymous and verify the release.
 
@@ -100,6 +116,7 @@ def apply(
         choices: techniques, diversity and columns.
         seed: chooses the records that false ones copy.
         separator: of a CSV file; found out if None.
+        steps: an empty folder for the pairs and the table after each step; raw data.
 
     Guarantee:
         Rows are sorted by what is released, so their order tells nothing about the table
@@ -107,7 +124,7 @@ def apply(
         order of the table.
 
     Raises:
-        NoSolutionError: every record would be suppressed.
+        NoSolutionError: every record would be suppressed, or more than the limit allows.
         UnsafeReleaseError: the release did not verify; there is none.
 
     Example:
@@ -118,11 +135,13 @@ def apply(
         >>> found.released["sex"].value_counts(sort=True).rows(), int(found.false_rows.sum())
         ([('F', 9), ('M', 5)], 1)
     """
-    opened = _Opened.read(table, schema, k, choices or Choices(), separator)
-    foreseen = opened.recommend(k)
+    opened = Opened.read(table, schema, k, choices or Choices(), separator)
+    foreseen = opened.rank(k)
     threshold = foreseen.recommended.xk if xk is None else xk
-    carried = opened.carry_out(opened.choices.plan(schema, k=k, xk=threshold), seed=seed)
-    released, false_rows = opened.release(carried, seed=seed)
+    carried = opened.carry_out(k, threshold, seed=seed, steps=steps)
+    found = tally_of(carried)
+    check_limit(found.suppressed, found.records, limit_of(schema, opened.choices))
+    released, false_rows, _ = opened.release(carried.after, seed=seed)
     blank = opened.choices.techniques.sensitive_suppression
     verified = verify_release(released, opened.schema, k, diversity=opened.diversity, blanked=blank)
     if not all(result.holds for result in verified):
@@ -133,51 +152,27 @@ def apply(
     outcome = outcome_of(
         carried, columns=len(released.columns), prediction=foreseen.prediction(threshold)
     )
-    return Applied(released, outcome, false_rows)
+    risks = (_risk(pairs_of(carried.before)), _risk(pairs_of(carried.after)))
+    return Applied(released, outcome, false_rows, risks)
 
 
-def verify_release(
-    released: Any,
-    schema: Schema,
-    k: int,
-    *,
-    diversity: Mapping[str, int],
-    blanked: bool = False,
-    separator: str | None = None,
-) -> list[Verification]:
-    """Judge a release as it is written: first k-anonymity, then each column's l-diversity.
-
-    Args:
-        released: a path or a table.
-        schema: names the quasi-identifiers and sensitive columns.
-        k: records that every class must have.
-        diversity: l for each sensitive column.
-        blanked: let classes pass whose sensitive cells are all empty, because sensitive
-            suppression empties the cells of classes that are not diverse.
-        separator: of a CSV file.
-    """
-    source = open_source(released, separator=separator)
-    found = [verify_source(source, schema, [KAnonymity(k)])]
-    quasi = list(schema.quasi)
-    for name, wanted in diversity.items():
-        judged = source
-        if blanked:
-            frame = source.collect(source.scan([*quasi, name]))
-            filled = pl.col(name).cast(pl.String).replace("", None).is_not_null()
-            frame = frame.filter(filled.any().over(quasi))
-            if not frame.height:
-                continue
-            judged = open_source(frame)
-        found.append(verify_source(judged, schema, [LDiversity(wanted, column=name)]))
-    return found
+def _risk(pairs: Pairs) -> Risk:
+    sizes = pairs.records + pairs.false
+    return Risk(
+        records=int(sizes.sum()),
+        classes=len(sizes),
+        smallest_class=int(sizes.min()),
+        unique=int((sizes == 1).sum()),
+    )
 
 
 @dataclass(frozen=True)
-class _Opened:
+class Opened:
     """A table read, unified and counted."""
 
     source: Source
-    schema: Schema
+    schema: Schema  # fitted to the table, without a promise
+    schema_asked: Schema
     choices: Choices
     diversity: dict[str, int]
     batch: pl.DataFrame
@@ -186,7 +181,7 @@ class _Opened:
     @classmethod
     def read(
         cls, table: Any, schema: Schema, k: int, choices: Choices, separator: str | None
-    ) -> _Opened:
+    ) -> Opened:
         check_k(schema, k, choices)
         diversity = asked_diversity(schema, choices)
         source = open_source(table, separator=separator)
@@ -202,52 +197,152 @@ class _Opened:
         marks = choices.marks
         batch = _unified(batch, coded, (*EMPTY_MARKS, *schema.missing) if marks is None else marks)
         counted = frequencies(source, batch.lazy(), fitted, sensitive=list(diversity))
-        _check_values(counted, diversity)
-        return cls(source, fitted, choices, diversity, batch, counted)
+        _check_values(counted, diversity, blank=choices.techniques.sensitive_suppression)
+        return cls(source, fitted, schema, choices, diversity, batch, counted)
 
     def recommend(self, k: int) -> Recommendation:
-        rows = rows_of(self.counted.table)
+        """Recommend a threshold, with every technique worked out beside it."""
+        found = self.rank(k)
+        also = [c.xk for c in (found.recommended, found.alternative) if c is not None]
+        ranges = {self._may_blank(): found, not self._may_blank(): self._other_ranges(found)}
+
+        def xks(techniques: Techniques) -> list[int]:
+            first = 1 if techniques.sensitive_suppression else found.criteria.diversity
+            return thresholds(k, first=min(first, k), also=also)
+
+        def foreseen(techniques: Techniques, xk: int) -> Prediction | None:
+            paper = ranges[techniques.sensitive_suppression]
+            return None if paper is None else paper.prediction(xk)
+
+        ways = work_out(
+            self._rows_if_any,
+            lambda techniques, xk: self._plan(techniques, k, xk),
+            xks,
+            columns=len(self.batch.columns),
+        )
+        return replace(
+            found,
+            ways=ranked_ways(ways, found.criteria.preference, predict=foreseen),
+            techniques=self.choices.techniques.label,
+            gradual=self.choices.gradual,
+        )
+
+    def rank(self, k: int) -> Recommendation:
+        """Recommend a threshold from the sizes of the pairs."""
         asked = self.choices
-        blanked = 0
-        if asked.techniques.sensitive_suppression:
-            empty = diversify(rows, self.diversity, blank=True).sensitive == BLANK
-            blanked = int(rows.counts @ empty.sum(axis=1))
         criteria = Criteria(
             quasi=len(self.schema.quasi),
             columns=len(self.batch.columns),
             diversity=max(self.diversity.values(), default=1),
-            sensitive_suppression=asked.techniques.sensitive_suppression,
-            blanked=blanked,
+            sensitive_suppression=self._may_blank(),
+            blanked=self._blanked() if self._may_blank() else 0,
             preference=preference_of(asked.preference),
             minimum_precision=asked.minimum_precision,
         )
+        reached = None if asked.techniques == Techniques() else partial(self._reached, k)
+        return self._ranked(criteria, k, reached)
+
+    def _ranked(
+        self, criteria: Criteria, k: int, reached: Callable[[int], Fraction | None] | None
+    ) -> Recommendation:
+        rows = self._rows(Techniques())
         poor = undiverse_pairs(rows, self.diversity) if self.diversity else None
         return recommend_by(
             criteria,
             pairs_of(rows).sizes(),
             k=k,
             undiverse=None if poor is None else histogram(poor),
+            reached=reached,
         )
 
-    def carry_out(self, plan: Plan, *, seed: int) -> Carried:
-        grouped: Sequence[str] = ()
-        if plan.techniques.generalization:
-            grouped = self.schema.quasi if plan.generalized is None else [plan.generalized]
-        rows = rows_of(self.counted.table, level=self.choices.level, grouped=grouped)
-        return carry_out(rows, plan, seed=seed)
+    def _other_ranges(self, found: Recommendation) -> Recommendation | None:
+        """Return the paper's word on the other treatment of pairs that are not diverse."""
+        blank = not self._may_blank()
+        if blank and not self.diversity:
+            return None
+        criteria = replace(
+            found.criteria,
+            sensitive_suppression=blank,
+            blanked=self._blanked() if blank else 0,
+            minimum_precision=None,
+        )
+        with suppress(NoSolutionError):
+            return self._ranked(criteria, found.k, None)
+        return None
 
-    def release(self, carried: Carried, *, seed: int) -> tuple[pl.DataFrame, NDArray[np.bool_]]:
-        """Return the released table in the order of its values, and the marks of false rows."""
-        rows = carried.after
+    def _may_blank(self) -> bool:
+        return self.choices.techniques.sensitive_suppression
+
+    def _blanked(self) -> int:
+        rows = self._rows(Techniques(sensitive_suppression=True))
+        empty = diversify(rows, self.diversity, blank=True).sensitive == BLANK
+        return int(rows.counts @ (empty & (rows.sensitive != BLANK)).sum(axis=1))
+
+    def _reached(self, k: int, xk: int) -> Fraction | None:
+        """Return the share of precision that the techniques that were asked for reach."""
+        with suppress(NoSolutionError):
+            carried = self.carry_out(k, xk)
+            return tally_of(carried, columns=len(self.batch.columns)).share
+        return None
+
+    def _plan(self, techniques: Techniques, k: int, xk: int) -> Plan:
+        return replace(self.choices, techniques=techniques).plan(self.schema_asked, k=k, xk=xk)
+
+    def _rows(self, techniques: Techniques) -> Rows:
+        grouped: Sequence[str] = ()
+        if techniques.generalization:
+            named = self.choices.generalized
+            grouped = self.schema.quasi if named is None else [named]
+        return rows_of(
+            self.counted.table,
+            level=self.choices.level,
+            grouped=grouped,
+            blank=techniques.sensitive_suppression,
+        )
+
+    def _rows_if_any(self, techniques: Techniques) -> Rows | None:
+        """Return the rows for a technique; None where this table has nothing it could change."""
+        if techniques.sensitive_suppression and not self.diversity:
+            return None
+        if techniques != self.choices.techniques and techniques.generalization:
+            with suppress(UnknownValueError):
+                rows = self._rows(techniques)
+                return rows if any(column.has_groups for column in rows.columns) else None
+            return None
+        return self._rows(techniques)
+
+    def carry_out(self, k: int, xk: int, *, seed: int = 0, steps: Path | None = None) -> Carried:
+        """Carry out the techniques that were asked for."""
+        techniques = self.choices.techniques
+        plan = self._plan(techniques, k, xk)
+        rows = self._rows(techniques)
+        if steps is None:
+            return carry_out(rows, plan, seed=seed)
+        trail = StepFiles.make(steps)
+        return carry_out(
+            rows,
+            plan,
+            seed=seed,
+            trail=lambda name, now: trail.write(name, now, self.release(now, seed=seed)),
+        )
+
+    def release(self, rows: Rows, *, seed: int) -> StepTable:
+        """Return the records as they stand, in the order of their values, and their marks."""
+        frame, row, is_false = self._records(rows, seed=seed)
+        order = _order(frame, last=is_false)
+        texts = frame.with_columns(pl.col(pl.Enum, pl.Categorical).cast(pl.String))
+        return StepTable(texts[order], is_false[order], rows.marked[row][order])
+
+    def _records(
+        self, rows: Rows, *, seed: int
+    ) -> tuple[pl.DataFrame, NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the records that are kept, their rows, and which of them are false."""
         row = self.counted.rows_of(self.batch)
         copied = self._copied(row, np.where(rows.kept, rows.false, 0), seed=seed)
         source = np.concatenate((np.flatnonzero(rows.kept[row]), copied))
-        frame = self._recoded(carried, source, row[source])
         is_false = np.zeros(len(source), dtype=np.bool_)
         is_false[len(source) - len(copied) :] = True
-        order = _order(frame, last=is_false)
-        texts = frame.with_columns(pl.col(pl.Enum, pl.Categorical).cast(pl.String))
-        return texts[order], is_false[order]
+        return self._recoded(rows, source, row[source]), row[source], is_false
 
     def _copied(
         self, row: NDArray[np.int64], false: NDArray[np.int64], *, seed: int
@@ -268,9 +363,8 @@ class _Opened:
         return drawn
 
     def _recoded(
-        self, carried: Carried, source: NDArray[np.int64], row: NDArray[np.int64]
+        self, rows: Rows, source: NDArray[np.int64], row: NDArray[np.int64]
     ) -> pl.DataFrame:
-        rows = carried.after
         columns = []
         for name in self.batch.columns:
             if name in self.schema.quasi:
@@ -297,13 +391,14 @@ def _refuse_nested(batch: pl.DataFrame) -> None:
             )
 
 
-def _check_values(counted: Frequencies, diversity: Mapping[str, int]) -> None:
+def _check_values(counted: Frequencies, diversity: Mapping[str, int], *, blank: bool) -> None:
     for domain in counted.table.sensitive_domains:
         wanted = diversity[domain.name]
-        if wanted > len(domain):
+        values = len(domain) - (1 if blank and domain.has_missing else 0)
+        if wanted > values:
             raise NoSolutionError(
-                problem=f"column {domain.name!r} has {len(domain)} different values, so no pair "
-                f"can have l = {wanted}; ask for at most {len(domain)}"
+                problem=f"column {domain.name!r} has {values} different values, so no pair "
+                f"can have l = {wanted}; ask for at most {values}"
             )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil, floor
 
-from shoal.core.errors import MethodError
+from shoal.core.errors import MethodError, NoSolutionError
 from shoal.core.privacy import KAnonymity, LDiversity, PrivacyModel, expand
 from shoal.core.schema import Schema
 from shoal.methods.adaptive.pipeline import Plan, Techniques
@@ -28,6 +29,8 @@ class Choices:
         level: how many steps of its hierarchy a generalized cell climbs.
         gradual: introduce the quasi-identifiers one by one.
         marks: texts of empty cells; those of the seed and of the schema if None.
+        suppression_limit: share of the records that may be suppressed; the schema's limit,
+            where it has one above 0, if None.
     """
 
     techniques: Techniques = field(default_factory=Techniques)
@@ -41,10 +44,13 @@ class Choices:
     level: int = 1
     gradual: bool = False
     marks: Sequence[str] | None = None
+    suppression_limit: float | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.level, bool) or self.level < 1:
             raise MethodError(problem="a generalized cell climbs at least one level")
+        if self.suppression_limit is not None and not 0 <= self.suppression_limit <= 1:
+            raise MethodError(problem="the suppression limit must lie between 0 and 1")
 
     def plan(self, schema: Schema, *, k: int, xk: int) -> Plan:
         """Return the plan that these choices stand for."""
@@ -124,3 +130,22 @@ def check_k(schema: Schema, k: int, choices: Choices) -> None:
     """
     if not choices.replace_promise:
         schema.with_promise([KAnonymity(k)])
+
+
+def limit_of(schema: Schema, choices: Choices) -> float | None:
+    """Return the share of the records that may be suppressed; None allows any."""
+    if choices.suppression_limit is not None:
+        return choices.suppression_limit
+    return schema.suppression_limit or None  # 0 is what a schema has that says nothing
+
+
+def check_limit(suppressed: int, records: int, limit: float | None) -> None:
+    """Raise NoSolutionError where more records would be suppressed than was allowed."""
+    if limit is None or suppressed <= floor(limit * records + 1e-9):
+        return
+    least = ceil(suppressed / records * 1e6) / 1e6
+    raise NoSolutionError(
+        problem=f"{suppressed} of {records} records would be suppressed, more than the suppression "
+        f"limit of {limit:g} allows. Take a smaller xk or more techniques, or allow "
+        f"--suppression-limit {least:g}"
+    )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from shoal.methods.adaptive.candidates import Prediction, fraction_name
 from shoal.methods.adaptive.correlation import Correlations, correlations_of
 from shoal.methods.adaptive.pipeline import Carried
-from shoal.methods.adaptive.rows import BLANK, GENERALIZED, SUPPRESSED, pairs_of
+from shoal.methods.adaptive.rows import BLANK, GENERALIZED, SUPPRESSED, Rows, pairs_of
 
 FALSE_RECORDS = (
     "each false record copies all columns of a record of its pair, drawn at random; "
@@ -55,11 +57,14 @@ class Outcome:
         columns: cells of a released record.
         unmodified: original records released as they were.
         smallest_pair: records of the smallest pair, false ones included.
+        pairs_remaining: pairs of the release that the table had, too.
         fewest_originals: the smallest number of original records in a pair.
         precision: over all released cells, in percent.
         quasi_precision: over the quasi-identifiers alone, in percent.
         data_loss: suppressed records, in percent of the records.
         cell_loss: lost cells, those of suppressed records included, in percent of all cells.
+        column_loss: share of each quasi-identifier's cells that were lost, those of suppressed
+            records included.
         prediction: what was foreseen for this threshold.
     """
 
@@ -75,6 +80,7 @@ class Outcome:
     suppressed: int
     pairs_before: int
     pairs_after: int
+    pairs_remaining: int
     smallest_pair: int
     fewest_originals: int
     lost: CellLoss
@@ -82,6 +88,7 @@ class Outcome:
     quasi_precision: float
     data_loss: float
     cell_loss: float
+    column_loss: Mapping[str, float]
     correlations: Correlations
     prediction: Prediction | None = None
 
@@ -89,6 +96,16 @@ class Outcome:
     def total(self) -> int:
         """Return the released records, false ones included."""
         return self.originals + self.added
+
+    @property
+    def qp_remain(self) -> float:
+        """Return the pairs of the table that the release still has, in percent of them."""
+        return 100 * self.pairs_remaining / self.pairs_before
+
+    @property
+    def qp_precision(self) -> float:
+        """Return the pairs of the release that the table had, in percent of the release's."""
+        return 100 * self.pairs_remaining / self.pairs_after
 
     @property
     def is_in_range(self) -> bool | None:
@@ -127,7 +144,13 @@ class Outcome:
             "added": self.added,
             "suppressed": self.suppressed,
             "difference": abs(self.added - self.suppressed),
-            "pairs": {"before": self.pairs_before, "after": self.pairs_after},
+            "pairs": {
+                "before": self.pairs_before,
+                "after": self.pairs_after,
+                "remaining": self.pairs_remaining,
+            },
+            "qp_remain": self.qp_remain,
+            "qp_precision": self.qp_precision,
             "smallest_class": self.smallest_pair,
             "fewest_originals": self.fewest_originals,
             "cells": {
@@ -139,6 +162,7 @@ class Outcome:
             "quasi_precision": self.quasi_precision,
             "data_loss": self.data_loss,
             "cell_loss": self.cell_loss,
+            "column_loss": dict(self.column_loss),
             "correlations": self.correlations.to_document(),
             "false_records": FALSE_RECORDS if self.added else None,
             "prediction": self._comparison(),
@@ -156,6 +180,16 @@ class Outcome:
             "data_loss_within": self.is_within_loss,
         }
 
+    def falsified(self) -> list[str]:
+        """Say what false records mean for whoever reads the release; nothing without any."""
+        if not self.added:
+            return []
+        return [
+            f"{self.added:,} of {self.total:,} released records are false: {FALSE_RECORDS}.",
+            f"Whoever recognizes copies finds pairs of {self.fewest_originals} original "
+            f"record{'' if self.fewest_originals == 1 else 's'}, not of {self.k}.",
+        ]
+
     def summary(self) -> list[str]:
         """Return a few sentences for people."""
         lines = [
@@ -163,15 +197,10 @@ class Outcome:
             f"them unchanged; {self.suppressed:,} are suppressed ({self.data_loss:.2f} %).",
             f"The precision is {self.precision:.2f} %, in {self.pairs_after:,} pairs of at least "
             f"{self.smallest_pair} records.",
+            f"{self.qp_remain:.2f} % of the {self.pairs_before:,} pairs remain (QP remain); "
+            f"{self.qp_precision:.2f} % of the released ones were there before (QP precision).",
         ]
-        if self.added:
-            lines.append(
-                f"{self.added:,} of {self.total:,} released records are false: {FALSE_RECORDS}."
-            )
-            lines.append(
-                f"Whoever recognizes copies finds pairs of {self.fewest_originals} original "
-                f"record{'' if self.fewest_originals == 1 else 's'}, not of {self.k}."
-            )
+        lines += self.falsified()
         if self.prediction is not None:
             found = "lies in" if self.is_in_range else "lies outside"
             kept = "within" if self.is_within_loss else "above"
@@ -197,40 +226,115 @@ def outcome_of(
         prediction: what was foreseen, to be compared.
     """
     rows = carried.after
-    width = columns or len(rows.columns) + len(rows.sensitive_names)
-    counts = np.where(rows.kept, rows.counts, 0)
-    records, originals = int(rows.counts.sum()), int(counts.sum())
-    added = int(rows.false[rows.kept].sum())
-    blank = (rows.sensitive == BLANK).sum(axis=1)
-    lost = CellLoss(
-        generalized=int(counts @ (rows.cells == GENERALIZED).sum(axis=1)),
-        suppressed=int(counts @ (rows.cells == SUPPRESSED).sum(axis=1)),
-        blanked=int(counts @ blank),
-    )
-    touched = (rows.cells != 0).any(axis=1) | (blank > 0)
-    quasi = CellLoss(generalized=lost.generalized, suppressed=lost.suppressed)
+    found = tally_of(carried, columns=columns)
     after = pairs_of(rows)
-    kept_points = originals * width - lost.points
+    quasi = CellLoss(generalized=found.lost.generalized, suppressed=found.lost.suppressed)
+    kept_points = found.originals * found.columns - found.lost.points
+    cells = found.records * found.columns
     return Outcome(
         k=carried.plan.k,
         xk=carried.plan.xk,
         technique=carried.plan.techniques.label,
         gradual=carried.plan.gradual,
-        records=records,
-        columns=width,
-        originals=originals,
-        unmodified=int(counts[~touched].sum()),
-        added=added,
-        suppressed=records - originals,
+        records=found.records,
+        columns=found.columns,
+        originals=found.originals,
+        unmodified=found.unmodified,
+        added=found.added,
+        suppressed=found.suppressed,
         pairs_before=len(pairs_of(carried.before).records),
         pairs_after=carried.confirmation.pairs,
-        smallest_pair=int((after.records + after.false).min(initial=records + added)),
-        fewest_originals=int(after.records.min(initial=records)),
-        lost=lost,
-        precision=precision(originals, added, columns=width, lost=lost),
-        quasi_precision=precision(originals, added, columns=len(rows.columns), lost=quasi),
-        data_loss=100 * (records - originals) / records,
-        cell_loss=100 * (records * width - kept_points) / (records * width),
+        pairs_remaining=_remaining(carried.before, rows),
+        smallest_pair=int((after.records + after.false).min(initial=found.total)),
+        fewest_originals=int(after.records.min(initial=found.records)),
+        lost=found.lost,
+        precision=found.precision,
+        quasi_precision=precision(
+            found.originals, found.added, columns=len(rows.columns), lost=quasi
+        ),
+        data_loss=100 * found.suppressed / found.records,
+        cell_loss=100 * (cells - kept_points) / cells,
+        column_loss=_column_loss(rows),
         correlations=correlations_of(carried.before, rows),
         prediction=prediction,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Records and cells of a carried-out plan, counted."""
+
+    records: int
+    columns: int
+    originals: int
+    unmodified: int
+    added: int
+    lost: CellLoss
+
+    @property
+    def total(self) -> int:
+        """Return the released records, false ones included."""
+        return self.originals + self.added
+
+    @property
+    def suppressed(self) -> int:
+        """Return the records that are not released."""
+        return self.records - self.originals
+
+    @property
+    def precision(self) -> float:
+        """Return the precision over all released cells, in percent."""
+        return precision(self.originals, self.added, columns=self.columns, lost=self.lost)
+
+    @property
+    def share(self) -> Fraction:
+        """Return the precision as an exact share; 0 where nothing is released."""
+        cells = self.total * self.columns
+        kept = Fraction(self.originals * self.columns) - Fraction(self.lost.points)
+        return kept / cells if cells else Fraction(0)
+
+
+def tally_of(carried: Carried, *, columns: int = 0) -> Tally:
+    """Count records and cells of a carried-out plan; arguments as in `outcome_of`."""
+    rows = carried.after
+    counts = np.where(rows.kept, rows.counts, 0)
+    blanked = ((rows.sensitive == BLANK) & (carried.before.sensitive != BLANK)).sum(axis=1)
+    touched = (rows.cells != 0).any(axis=1) | (blanked > 0)
+    return Tally(
+        records=int(rows.counts.sum()),
+        columns=columns or len(rows.columns) + len(rows.sensitive_names),
+        originals=int(counts.sum()),
+        unmodified=int(counts[~touched].sum()),
+        added=int(rows.false[rows.kept].sum()),
+        lost=CellLoss(
+            generalized=int(counts @ (rows.cells == GENERALIZED).sum(axis=1)),
+            suppressed=int(counts @ (rows.cells == SUPPRESSED).sum(axis=1)),
+            blanked=int(counts @ blanked),
+        ),
+    )
+
+
+def _column_loss(rows: Rows) -> dict[str, float]:
+    counts = np.where(rows.kept, rows.counts, 0)
+    records = int(rows.counts.sum())
+    halves = (rows.cells == GENERALIZED) + 2 * (rows.cells == SUPPRESSED).astype(np.int64)
+    lost = (counts @ halves) / 2 + (records - int(counts.sum()))
+    return {
+        column.name: float(points / records)
+        for column, points in zip(rows.columns, lost, strict=True)
+    }
+
+
+def _remaining(before: Rows, after: Rows) -> int:
+    """Count the pairs of the release that stood in the table as they are."""
+    both = pairs_of(
+        replace(
+            after,
+            codes=np.concatenate((before.codes, after.codes)),
+            kept=np.concatenate((before.kept, after.kept)),
+            counts=np.concatenate((before.counts, after.counts)),
+            false=np.concatenate((before.false, after.false)),
+        )
+    )
+    had, has = np.split(both.of_row, 2)
+    return len(np.intersect1d(had[before.kept], has[after.kept]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -116,7 +116,15 @@ class Carried:
     confirmation: Confirmation
 
 
-def carry_out(rows: Rows, plan: Plan, *, seed: int = 0) -> Carried:
+Trail = Callable[[str, Rows], None]
+"""Is told the name of each step that was taken, and the table after it."""
+
+
+def _nobody(_: str, __: Rows) -> None:
+    return None
+
+
+def carry_out(rows: Rows, plan: Plan, *, seed: int = 0, trail: Trail = _nobody) -> Carried:
     """Make a table xk-anonymous: steps 2 to 7, those that the plan's techniques ask for.
 
     Step 1 comes before the table is coded, see `steps.unify`.
@@ -125,6 +133,7 @@ def carry_out(rows: Rows, plan: Plan, *, seed: int = 0) -> Carried:
         rows: the table, its empty marks unified.
         plan: thresholds, techniques and columns.
         seed: chooses which records the false ones copy.
+        trail: an audit's eye.
 
     Guarantee:
         Every released pair has at least k records, of which at least xk are original, and
@@ -137,11 +146,17 @@ def carry_out(rows: Rows, plan: Plan, *, seed: int = 0) -> Carried:
     """
     random = np.random.default_rng(seed)
     blank = plan.techniques.sensitive_suppression
+    trail("1-unification", rows)
     now = steps.diversify(rows, plan.diversity, blank=blank)
-    for column, places in _stages(rows, plan):
-        now = _save(now, plan, column=column, places=places)
+    if plan.diversity:
+        trail("2-diversification", now)
+    for stage, (column, places) in enumerate(_stages(rows, plan), start=1):
+        stamp = f"-{stage}" if plan.gradual else ""
+        now = _save(now, plan, column=column, places=places, trail=trail, stamp=stamp)
     now = steps.fill(now, k=plan.k, xk=plan.xk, random=random)
+    trail("5-filling", now)
     now = steps.suppress(now)
+    trail("6-suppression", now)
     if not now.kept.any():
         raise NoSolutionError(problem=_nothing(rows, plan))
     confirmation = steps.confirm(now, k=plan.k, diversity=plan.diversity)
@@ -150,6 +165,7 @@ def carry_out(rows: Rows, plan: Plan, *, seed: int = 0) -> Carried:
             problem=f"{confirmation.small_pairs} pairs are too small and "
             f"{confirmation.undiverse_pairs} are not diverse after all steps"
         )
+    trail("7-confirmation", now)
     return Carried(plan=plan, before=rows, after=now, confirmation=confirmation)
 
 
@@ -167,14 +183,22 @@ def _nothing(rows: Rows, plan: Plan) -> str:
 
 
 def _save(
-    rows: Rows, plan: Plan, *, column: tuple[int | None, int | None], places: list[int]
+    rows: Rows,
+    plan: Plan,
+    *,
+    column: tuple[int | None, int | None],
+    places: list[int],
+    trail: Trail,
+    stamp: str,
 ) -> Rows:
     """Steps 3 and 4 on the quasi-identifiers that are in so far."""
     to_generalize, to_suppress = column
     if to_generalize is not None:
         rows = steps.generalize(rows, to_generalize, xk=plan.xk, places=places)
+        trail(f"3-generalization{stamp}", rows)
     if to_suppress is not None:
         rows = steps.suppress_cells(rows, to_suppress, xk=plan.xk, places=places)
+        trail(f"4-cell-suppression{stamp}", rows)
     return rows
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
@@ -14,19 +12,19 @@ from shoal.methods.adaptive.candidates import (
     Candidate,
     PairCounts,
     Prediction,
-    Ranks,
     candidates_of,
     check_k,
     predict,
 )
-
-
-class Preference(StrEnum):
-    """What a data decision maker wants most of."""
-
-    NONE = "none"
-    ORIGINALS = "originals"
-    PRECISION = "precision"
+from shoal.methods.adaptive.frontier import HEAD, Way
+from shoal.methods.adaptive.ranking import (
+    Measures,
+    Preference,
+    best_first,
+    points,
+    preference_of,
+    ranks_of,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +88,18 @@ class Recommendation:
     candidates: tuple[Candidate, ...]
     recommended: Candidate
     alternative: Candidate | None  # the best fraction with false records, where plain k wins
+    ways: tuple[Way, ...] = ()  # every technique worked out; empty without a table
+    techniques: str = "-"  # those that were asked for
+    gradual: bool = False
+    notices: tuple[str, ...] = ()
+
+    @property
+    def expected(self) -> Way | None:
+        """Return what carrying out the recommendation gives; None without a table."""
+        return next((way for way in self.ways if self._is_asked(way)), None)
+
+    def _is_asked(self, way: Way) -> bool:
+        return (way.techniques.label, way.xk) == (self.techniques, self.recommended.xk)
 
     def prediction(self, xk: int | None = None) -> Prediction:
         """Return what to expect of a threshold; of the recommended one if None.
@@ -133,6 +143,11 @@ class Recommendation:
             "precision_bounds": list(expected.bounds),
             "max_data_loss": expected.data_loss,
             "candidates": [candidate.to_document() for candidate in self.candidates],
+            "techniques": self.techniques,
+            "expected": None if self.expected is None else self.expected.to_document(),
+            "frontier": [way.to_document() for way in self._frontier()],
+            "outcomes": [way.to_document() for way in self.ways],
+            "notices": list(self.notices),
             "explanation": self.explanation(),
         }
 
@@ -151,15 +166,27 @@ class Recommendation:
                 "total", "difference", "precision %", "points", "rank")  # fmt: skip
         rows: list[tuple[str, ...]] = [head]
         for c in self.candidates:
-            points = "-" if c.ranks is None else str(_points(c.ranks, self.criteria.preference))
+            summed = "-" if c.ranks is None else str(points(c.ranks, self.criteria.preference))
             numbers = (c.records_k, c.records_xk, c.added, c.suppressed, c.originals, c.total)
             rows.append((
                 self._mark(c), str(c.xk), c.fraction, *(f"{n:,}" for n in numbers),
-                f"{c.difference:,}", f"{c.precision:.4f}", points, str(c.place or "-"),
+                f"{c.difference:,}", f"{c.precision:.4f}", summed, str(c.place or "-"),
             ))  # fmt: skip
-        widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-        lines = ("  ".join(t.rjust(w) for t, w in zip(row, widths, strict=True)) for row in rows)
-        return "\n".join(line.rstrip() for line in lines)
+        return _aligned(rows)
+
+    def frontier_table(self) -> str:
+        """Return the frontier of precision and data loss as a plain text table.
+
+        The way that was asked for is marked and always listed.
+        """
+        wanted = [w for w in self.ways if w.is_front or self._is_asked(w)]
+        wanted.sort(key=lambda way: (way.tally.suppressed, -way.tally.share))
+        marks = {True: ">", False: ""}
+        return _aligned([("", *HEAD), *((marks[self._is_asked(w)], *w.line()) for w in wanted)])
+
+    def _frontier(self) -> list[Way]:
+        front = [way for way in self.ways if way.is_front]
+        return sorted(front, key=lambda way: way.tally.suppressed)
 
     def _mark(self, candidate: Candidate) -> str:
         if candidate is self.recommended:
@@ -218,26 +245,52 @@ class Recommendation:
         return reasons
 
     def _expectation(self) -> list[str]:
-        expected = self.prediction()
-        lines = [
-            f"Expect a precision between {expected.low} % and {expected.high} % and a data loss of "
-            f"at most {expected.data_loss} % of the records, whatever techniques are used.",
-            f"The range is a rule of thumb; no technique leads out of {expected.bounds[0]:.2f} … "
-            f"{expected.bounds[1]:.2f} %.",
-        ]
+        foreseen, exact = self.prediction(), self.expected
+        lines = [] if exact is None else [self._exactly(exact)]
+        said = "" if exact is None or exact.is_in_range else "; this table leads out of it"
+        lines.append(
+            f"The paper's rule of thumb: a precision between {foreseen.low} % and "
+            f"{foreseen.high} % and a data loss of at most {foreseen.data_loss} % of the "
+            f"records{said}."
+        )
+        if not self.gradual:
+            lines.append(
+                f"No technique leads out of {foreseen.bounds[0]:.2f} … {foreseen.bounds[1]:.2f} % "
+                "at this fraction."
+            )
+        false = f"{self.recommended.added:,} or more" if exact is None else f"{exact.tally.added:,}"
         if self.recommended.added:
             lines.append(
-                f"{self.recommended.added:,} or more records of the release will be false; "
-                "statistics on it are affected."
+                f"{false} records of the release will be false; statistics on it are affected."
             )
         if self.alternative is not None:
             other = self._predict(self.alternative)
             lines.append(
                 f"If false records are acceptable, {self.alternative.fraction} of k gives a "
                 f"precision between {other.low} % and {other.high} % and a data loss of at most "
-                f"{other.data_loss} %."
+                f"{other.data_loss} % (rule of thumb)."
+            )
+        best = min(self.ways, key=lambda way: way.place, default=None)
+        if best is not None and best is not exact:
+            lines.append(
+                f"Of all {len(self.ways)} ways worked out, techniques {best.techniques.label} with "
+                f"xk = {best.xk} rank first: precision {best.tally.precision:.2f} %, data loss "
+                f"{best.data_loss:.2f} %."
             )
         return lines
+
+    def _exactly(self, way: Way) -> str:
+        named = "without techniques" if self.techniques == "-" else f"with {self.techniques}"
+        return (
+            f"Carried out {named}, it gives a precision of {way.tally.precision:.2f} % and a data "
+            f"loss of {way.data_loss:.2f} % on this table."
+        )
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> str:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ("  ".join(t.rjust(w) for t, w in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def recommend_from_counts(
@@ -282,19 +335,24 @@ def recommend_from_counts(
     return recommend_by(criteria, counts, k=k, undiverse=undiverse)
 
 
-def preference_of(name: str) -> Preference:
-    """Return the preference called `name`, or raise MethodError."""
-    try:
-        return Preference(name)
-    except ValueError:
-        known = ", ".join(Preference)
-        raise MethodError(problem=f"the preference must be one of {known}") from None
-
-
 def recommend_by(
-    criteria: Criteria, counts: PairCounts, *, k: int, undiverse: PairCounts | None = None
+    criteria: Criteria,
+    counts: PairCounts,
+    *,
+    k: int,
+    undiverse: PairCounts | None = None,
+    reached: Callable[[int], Fraction | None] | None = None,
 ) -> Recommendation:
-    """Recommend a fraction of k by criteria; see `recommend_from_counts`."""
+    """Recommend a fraction of k by criteria; see `recommend_from_counts`.
+
+    Args:
+        criteria: what is asked.
+        counts: how many pairs there are of each size.
+        k: records that a released pair must have.
+        undiverse: how many of the pairs of each size are not diverse.
+        reached: the exact share of precision that a threshold reaches with the techniques
+            that were asked for, to be held against the minimum; None: without techniques.
+    """
     whole = check_k(k)
     removed = None if criteria.sensitive_suppression else undiverse
     found = candidates_of(counts, whole, first=criteria.first, undiverse=removed)
@@ -302,7 +360,7 @@ def recommend_by(
     order = sorted((c for c in ranked if c.place), key=lambda c: c.place)
     if not order:
         raise NoSolutionError(problem=_nothing(found[-1], criteria))
-    chosen = _choose(order, criteria)
+    chosen = _choose(order, criteria, reached)
     alternative = None
     if chosen.xk == whole:
         alternative = next((c for c in order if c.added), None)
@@ -330,55 +388,35 @@ def _nothing(candidate: Candidate, criteria: Criteria) -> str:
     )
 
 
-def _choose(order: Sequence[Candidate], criteria: Criteria) -> Candidate:
+def _choose(
+    order: Sequence[Candidate],
+    criteria: Criteria,
+    reached: Callable[[int], Fraction | None] | None,
+) -> Candidate:
     least = criteria.minimum_precision
     if least is None:
         return order[0]
+    best = Fraction(0)
     for candidate in order:
-        if 100 * candidate.share >= Fraction(least):
+        share = candidate.share if reached is None else reached(candidate.xk)
+        if share is not None and 100 * share >= Fraction(least):
             return candidate
-    best = max(candidate.precision for candidate in order)
+        best = max(best, share or best)
     raise NoSolutionError(
-        problem=f"no fraction of k has a precision of {least:g} %; the best has {best:.2f} %"
+        problem=f"no fraction of k has a precision of {least:g} %; the best has "
+        f"{float(100 * best):.2f} %"
     )
 
 
 def _ranked(found: Sequence[Candidate], preference: Preference) -> list[Candidate]:
-    """Return the candidates with ranks and places; those that release nothing have none.
-
-    A rank is one more than the number of worse outcomes, as ties in Table 15 have it.
-    Thresholds with the same outcome are counted once: otherwise a gap in the sizes of the
-    pairs would lift whatever stands beside it.
-    """
+    """Return the candidates with ranks and places; those that release nothing have none."""
     usable = [c for c in found if c.originals]
-    outcomes = {(c.added, c.suppressed): c for c in usable}.values()
-    differences = sorted(-c.difference for c in outcomes)
-    shares = sorted(c.share for c in outcomes)
-    originals = sorted(c.originals for c in outcomes)
-    ranks = {
-        c.xk: Ranks(
-            difference=1 + bisect_left(differences, -c.difference),
-            precision=1 + bisect_left(shares, c.share),
-            originals=1 + bisect_left(originals, c.originals),
-        )
-        for c in usable
-    }
-    keys = {xk: (*_tie_key(rank, preference), xk) for xk, rank in ranks.items()}
-    places = {xk: i for i, xk in enumerate(sorted(keys, key=keys.__getitem__, reverse=True), 1)}
+    ranks = ranks_of([
+        Measures(difference=c.difference, share=c.share, originals=c.originals) for c in usable
+    ])  # fmt: skip
+    order = best_first(ranks, preference, last=[c.xk for c in usable])
+    place = {usable[at].xk: (number, ranks[at]) for number, at in enumerate(order, start=1)}
     return [
-        replace(c, ranks=ranks[c.xk], place=places[c.xk]) if c.xk in ranks else c for c in found
+        replace(c, place=place[c.xk][0], ranks=place[c.xk][1]) if c.xk in place else c
+        for c in found
     ]
-
-
-def _points(ranks: Ranks, preference: Preference) -> int:
-    points = sum(ranks)
-    return points if preference is Preference.NONE else points + getattr(ranks, preference)
-
-
-def _tie_key(ranks: Ranks, preference: Preference) -> tuple[int, ...]:
-    """Return points, then what step five looks at where points are equal."""
-    points = _points(ranks, preference)
-    if preference is Preference.NONE:
-        return (points, ranks.difference)
-    preferred = int(getattr(ranks, preference))
-    return (points, preferred + ranks.difference, preferred)

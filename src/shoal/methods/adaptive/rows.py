@@ -121,14 +121,22 @@ class Rows:
         return [column.name for column in self.columns].index(name)
 
 
-def rows_of(table: FrequencyTable, *, level: int = 1, grouped: Sequence[str] = ()) -> Rows:
+def rows_of(
+    table: FrequencyTable, *, level: int = 1, grouped: Sequence[str] = (), blank: bool = False
+) -> Rows:
     """Return the rows of a frequency table, untouched.
 
     Args:
         table: its sensitive columns are those whose diversity is asked for.
         level: how far a step of generalization climbs.
         grouped: names of the columns that may be generalized.
+        blank: a missing sensitive value is no value. Where cells may be blanked, a reader of
+            the release cannot tell the two apart, so neither counts as one of l values.
     """
+    sensitive = table.sensitive.copy()
+    for place, domain in enumerate(table.sensitive_domains):
+        if blank and domain.has_missing:
+            sensitive[sensitive[:, place] == 0, place] = BLANK
     columns = tuple(
         column_of(domain, level=level, grouped=domain.name in grouped) for domain in table.domains
     )
@@ -137,7 +145,7 @@ def rows_of(table: FrequencyTable, *, level: int = 1, grouped: Sequence[str] = (
         sensitive_names=tuple(domain.name for domain in table.sensitive_domains),
         codes=table.codes.copy(),
         cells=np.full(table.codes.shape, KEPT, dtype=np.int8),
-        sensitive=table.sensitive.copy(),
+        sensitive=sensitive,
         counts=table.counts,
         false=np.zeros(table.rows, dtype=np.int64),
         kept=np.ones(table.rows, dtype=np.bool_),

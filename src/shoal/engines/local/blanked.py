@@ -1,0 +1,119 @@
+"""Verification of releases whose sensitive cells may have been blanked.
+
+Sensitive suppression empties the sensitive cells of classes that are not diverse. What that
+means for a judge:
+
+* A class whose cells of a column are all empty tells nothing about the column: it passes.
+* In every other class an empty cell counts as no value at all. It is no wildcard and no
+  further value: the cells that are filled must hold l different values by themselves.
+* A mark of a missing value, such as NA, is not an empty cell, and no value either: a class
+  that holds nothing but such marks does not pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from shoal.core.errors import MethodError
+from shoal.core.privacy import KAnonymity, LDiversity, PrivacyModel, expand
+from shoal.core.report import ModelResult, Verification
+from shoal.core.schema import Schema
+from shoal.engines.local.source import Source, open_source
+from shoal.engines.local.verify import verify_source
+
+_ROWS, _EMPTY, _VALUE = "\x00rows", "\x00empty", "\x00value"
+
+
+def verify_release(
+    released: Any,
+    schema: Schema,
+    k: int,
+    *,
+    diversity: Mapping[str, int],
+    blanked: bool = False,
+    separator: str | None = None,
+) -> list[Verification]:
+    """Judge a release as it is written: first k-anonymity, then each column's l-diversity.
+
+    Args:
+        released: a path or a table.
+        schema: names the quasi-identifiers and sensitive columns.
+        k: records that every class must have.
+        diversity: l for each sensitive column.
+        blanked: sensitive cells may have been blanked; see the head of this file.
+        separator: of a CSV file.
+    """
+    source = open_source(released, separator=separator)
+    models = [LDiversity(wanted, column=name) for name, wanted in diversity.items()]
+    found = [verify_source(source, schema, [KAnonymity(k)])]
+    for model in models:
+        judge = verify_blanked if blanked else verify_source
+        found.append(judge(source, schema, [model]))
+    return found
+
+
+def verify_blanked(source: Source, schema: Schema, models: Sequence[PrivacyModel]) -> Verification:
+    """Judge a table whose sensitive cells may have been blanked.
+
+    Raises:
+        MethodError: a model about which a blanked cell leaves nothing to say.
+        InputError: a column is missing, or there is no record.
+    """
+    whole = verify_source(source, schema, [m for m in models if isinstance(m, KAnonymity)])
+    results = list(whole.privacy)
+    for model in expand(tuple(models), schema.sensitive):
+        if isinstance(model, LDiversity) and model.kind == "distinct":
+            results.append(_judge(source, schema, model))
+        elif not isinstance(model, KAnonymity):
+            raise MethodError(
+                problem="--blanked goes with k-anonymity and distinct l-diversity, "
+                f"not {model.name}"
+            )
+    # A class may break several models; each counts its records, so their sum is at most too high.
+    violating = sum(result.violating_records for result in results)
+    return replace(whole, violating_records=min(violating, whole.records), privacy=tuple(results))
+
+
+def _judge(source: Source, schema: Schema, model: LDiversity) -> ModelResult:
+    """Judge one column: empty classes pass, and elsewhere only filled cells are values."""
+    name, quasi = str(model.column), list(schema.quasi)
+    if name not in source.columns:
+        return verify_source(source, schema, [model]).privacy[0]  # says which column is missing
+    lazy = source.scan([*quasi, name], coded=quasi)
+    text = pl.col(name).cast(pl.String).str.strip_chars()
+    is_empty = text.is_null() | (text == "")
+    is_value = ~is_empty & ~text.is_in([mark.strip() for mark in schema.missing])
+    cells = source.collect(lazy.group_by([*quasi, name]).agg(source.records.alias(_ROWS)))
+    cells = cells.with_columns(is_empty.alias(_EMPTY), is_value.alias(_VALUE))
+    cells = cells.filter(~pl.col(_EMPTY).all().over(quasi))
+    unknown = cells.filter(~pl.col(_VALUE).any().over(quasi))  # marks only: nothing shows l values
+    # Each class keeps the number of its records: those of empty cells go to one of its values.
+    empty = pl.col(_ROWS).filter(~pl.col(_VALUE)).sum().over(quasi)
+    filled = (
+        cells.with_columns(empty.alias(_EMPTY))
+        .filter(pl.col(_VALUE))
+        .with_columns(
+            pl.col(_ROWS)
+            + pl.when(pl.int_range(pl.len()).over(quasi) == 0).then(pl.col(_EMPTY)).otherwise(0)
+        )
+    )
+    lost = int(unknown[_ROWS].sum())
+    if not filled.height:
+        return ModelResult(
+            model=model, holds=not lost, value=0 if lost else None, violating_records=lost
+        )
+    judged = Source(
+        where=source.where,
+        columns=(*quasi, name),
+        format=source.format,
+        frame=filled.select(*quasi, name, _ROWS).lazy(),
+        weight=_ROWS,
+    )
+    result = verify_source(judged, schema, [model]).privacy[0]
+    if not lost:
+        return result
+    return replace(result, holds=False, value=0, violating_records=result.violating_records + lost)
