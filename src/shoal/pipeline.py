@@ -191,6 +191,7 @@ class Job:
         """Run the method; kernels are loaded, or compiled, before its clock starts."""
         method = registry.find(self.options.method, release=self.options.release)
         table = self.counted.table
+        self._check_enough(table.records)
         if method.family != "lattice":  # finer classes may hold where all records together do not
             self._check_whole(table)
         if method.must_compile():
@@ -242,20 +243,17 @@ class Job:
                 )
             )
 
+    def _check_enough(self, records: int) -> None:
+        """Refuse a table with fewer records than one class needs, before any search."""
+        for model in self.models:
+            if records < getattr(model, "k", 1):
+                raise _out_of_reach(model, records, records)
+
     def _check_whole(self, table: FrequencyTable) -> None:
         """Refuse a promise that even the whole table as one class does not keep."""
         for result in judge_recoding(one_class(table), self.models):
             if not result.holds:
-                model = result.model
-                asked = ", ".join(
-                    f"{k}={v}" for k, v in model.parameters().items() if k != "values"
-                )
-                raise NoSolutionError(
-                    problem=(
-                        f"{model.name} ({asked}) cannot be met: all {table.records} records as one "
-                        f"class reach {result.value}. Ask for less, or bring more records"
-                    )
-                )
+                raise _out_of_reach(result.model, table.records, result.value)
 
     def settle_stars(self, recoding: Recoding) -> None:
         """Decide whether suppressed records can be released as the root.
@@ -394,6 +392,16 @@ class Job:
 
 def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:
     return {name: round(spent, 6) for name, spent in seconds.items()}
+
+
+def _out_of_reach(model: PrivacyModel, records: int, value: float | None) -> NoSolutionError:
+    asked = ", ".join(f"{k}={v}" for k, v in model.parameters().items() if k != "values")
+    return NoSolutionError(
+        problem=(
+            f"{model.name} ({asked}) cannot be met: all {records} records as one class reach "
+            f"{value}. Ask for less, or bring more records"
+        )
+    )
 
 
 def _aggregated(recoding: Recoding, distance: str | None) -> Recoding:

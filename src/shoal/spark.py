@@ -117,6 +117,7 @@ class SparkJob(Job):
         if self.far is None:
             return super().search()
         method = registry.find(self.options.method, release=self.options.release)
+        self._check_enough(self.far.hollow.records)
         if method.family != "lattice":
             self._check_whole(self.far.hollow)
         with self.clock("learn"):

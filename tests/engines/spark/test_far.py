@@ -208,3 +208,14 @@ def test_the_cuts_of_a_block_are_the_naive_ones(counts, k):
     part = [((code,), ()) for code, n in counts.items() for _ in range(n)]
     sides = candidates(part, 0, relaxed=False)
     assert found == [len(a) for a, b in sides if len(a) >= k and len(b) >= k]
+
+
+@pytest.mark.parametrize("rows", [1, 100])
+def test_fewer_records_than_k_are_seen_before_any_search(spark, monkeypatch, rows):
+    monkeypatch.setattr(SparkJob, "_learned_far", None)
+    monkeypatch.setattr(SparkJob, "_learned", None)
+    table = api.SparkTable(frame(8), driver_rows=rows)
+    job = SparkJob.on(table, schema(FEW), [shoal.KAnonymity(9)], api.Options(method="bfs"))
+    with pytest.raises(shoal.ShoalError, match="all 8 records as one class reach 8"):
+        job.search()
+    job.forget()
