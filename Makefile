@@ -1,7 +1,8 @@
 # Everything a fresh machine needs is python3 (3.11 or newer, with venv), pip and make.
 #
 #   make run     set up, make a sample, release it, verify the release
-#   make test    set up and run every test
+#   make test    set up and run every test but the nightly ones
+#   make test-all    every test: 10,000 random releases before an independent judge, for one
 #   make test-spark  the tests that go through an engine once more, on Spark (needs Java)
 #   make check   ruff, mypy and the import table
 
@@ -12,7 +13,7 @@ STAMP := $(VENV)/.ready
 OUT := out
 MICROPYTHON := $(VENV)/npm/.ready
 
-.PHONY: run test test-spark check format lock bench clean
+.PHONY: run test test-all test-spark check format lock bench clean
 
 $(STAMP): requirements.lock pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)
@@ -35,11 +36,14 @@ $(MICROPYTHON): $(STAMP)
 	@touch $@
 
 test: $(MICROPYTHON)
+	SHOAL_NPM=$(abspath $(dir $(MICROPYTHON))) $(BIN)/python -m pytest -n 2 --dist loadgroup -m "not nightly"
+
+test-all: $(MICROPYTHON)
 	SHOAL_NPM=$(abspath $(dir $(MICROPYTHON))) $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 # One session for the run. The guide docs/guides/spark.md says what is left to the local engine.
 test-spark: $(STAMP)
-	$(BIN)/python -m pytest --engine spark -m "not slow" tests
+	$(BIN)/python -m pytest --engine spark -m "not slow and not nightly" tests
 
 check: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks

@@ -339,8 +339,11 @@ class Job:
         """Return the model and the account of it, the time of building the model included.
 
         Raises:
+            NoSolutionError: every record is suppressed.
             UnsafeReleaseError: the judged classes do not keep the promise.
         """
+        if not recoding.classes:
+            raise NoSolutionError(problem="every record would have to be suppressed")
         if not all(result.holds for result in results):
             raise UnsafeReleaseError(problem="the learned classes do not keep the promise")
         report = self.report(recoding, None, results=results)

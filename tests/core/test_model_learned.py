@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.golden.generate import at_levels, count, models, schema, table
 
+import shoal
+from shoal.core.errors import NoSolutionError
 from shoal.core.model import RecodingModel
 from shoal.core.model_cells import date_cell, interval_cell
 from shoal.core.model_keys import date_key
@@ -238,3 +240,13 @@ def test_an_order_that_only_a_rule_knows():
     assert encoder.encode({"grade": "low"}) == {"grade": "[low, middle]"}
     assert encoder.encode({"grade": "top"}) == {"grade": "top"}
     assert encoder.encode({"grade": "high"}) == {"grade": "*"}
+
+
+def test_a_table_whose_records_are_all_suppressed_gives_no_model():
+    wanted = Schema.from_document(
+        {"columns": {"born": {"role": "quasi", "kind": "date"}, "sex": "quasi"},
+         "suppression_limit": 1.0}
+    )  # fmt: skip
+    frame = pl.DataFrame({"born": ["1990-01-01", "1950-05-05"], "sex": ["f", "m"]})
+    with pytest.raises(NoSolutionError, match="every record"):
+        shoal.learn(frame, wanted, privacy=[KAnonymity(2)], method="threshold")

@@ -1,0 +1,164 @@
+"""Lets shoal make releases of random tables, and the judge look at each.
+
+    python -m tests.stranger.play --releases 10000 --first 0
+
+A refusal is fine where it is one on purpose (a ShoalError with exit code 1 or 2) and leaves
+nothing behind. Everything else is written down with the seed that shows it again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from tests.stranger import judge
+from tests.stranger.tables import as_csv, as_records, make_case
+
+import shoal
+from shoal import api, edge
+from shoal.core.errors import UnsafeReleaseError
+
+METHODS = sorted(method.name for method in api.methods())
+WAYS = ("anonymize", "anonymize", "encode", "edge")
+
+
+class Tally:
+    """What came of it."""
+
+    def __init__(self):
+        self.releases = Counter()  # by way
+        self.refusals = Counter()  # by way and kind of error
+        self.violations = []  # (seed, way, method, what)
+        self.stopped = []  # releases that shoal's own verification stopped
+        self.strange = []  # errors that nobody meant
+
+    def __str__(self):
+        lines = [f"{sum(self.releases.values())} releases judged: {dict(self.releases)}"]
+        lines.append(f"{sum(self.refusals.values())} refused: {dict(self.refusals)}")
+        lines += [f"VIOLATION {each}" for each in self.violations]
+        lines += [f"STOPPED {each}" for each in self.stopped]
+        lines += [f"BUG {each}" for each in self.strange]
+        lines.append(f"{len(self.violations)} violations, {len(self.strange)} bugs")
+        return "\n".join(lines)
+
+
+def schema_of(case):
+    return shoal.Schema.from_document(
+        {
+            "columns": case["columns"], "missing": case["missing"], "privacy": case["promise"],
+            "suppression_limit": case["suppression_limit"],
+        }
+    )  # fmt: skip
+
+
+def facts_of(case, rows):
+    """Return what the judge is told: plain data, with trees as trees and what must not get out."""
+    columns = {}
+    for name, entry in case["columns"].items():
+        tree = entry.get("hierarchy", {}).get("tree")
+        columns[name] = {**entry, "tree": None if tree is None else as_tree(tree)}
+    place = list(case["columns"]).index("name") if "name" in case["columns"] else None
+    secrets = [] if place is None else [row[place] for row in rows]
+    return {**case, "columns": columns, "secrets": secrets}
+
+
+def as_tree(entry):
+    if isinstance(entry, dict):
+        return {label: as_tree(below) for label, below in entry.items()}
+    return {label: {} for label in entry}
+
+
+def play(seed, folder, tally):
+    """Make one release, if shoal agrees to, and judge it."""
+    case = make_case(seed)
+    way = WAYS[seed % len(WAYS)]
+    method = METHODS[seed // len(WAYS) % len(METHODS)]
+    for old in folder.iterdir():
+        old.unlink()
+    out = folder / f"o.{case['form']}"
+    (folder / "t.csv").write_bytes(as_csv(case, case["rows"]))
+    (folder / "b.csv").write_bytes(as_csv(case, case["batch"]))
+    try:
+        content, form, released, rows = WORK[way](case, method, folder, out)
+    except shoal.ShoalError as error:
+        tally.refusals[f"{way}: {type(error).__name__}"] += 1
+        if isinstance(error, UnsafeReleaseError):
+            tally.stopped.append((seed, way, method))
+        if error.exit_code not in (1, 2):
+            tally.strange.append((seed, way, method, f"exit code {error.exit_code}"))
+        left = [path.name for path in folder.iterdir() if path.name not in ("t.csv", "b.csv")]
+        if left:
+            tally.strange.append((seed, way, method, "something was left behind"))
+        return
+    except Exception as error:
+        tally.strange.append((seed, way, method, f"{type(error).__name__}: {error}"[:300]))
+        return
+    tally.releases[way] += 1
+    for fault in judge.faults(content, form, facts_of(case, rows), released=released):
+        tally.violations.append((seed, way, method, fault))
+
+
+def by_anonymize(case, method, folder, out):
+    options = api.Options(
+        method=method, suppressed=case["suppressed"], threads=1,
+        release="aggregate" if case["chance"] < 0.1 else None,
+    )  # fmt: skip
+    made = api.anonymize(folder / "t.csv", schema_of(case), out=out, options=options)
+    return out.read_bytes(), case["form"], made.report.released, case["rows"]
+
+
+def learned(case, method, folder):
+    options = api.Options(method=method, threads=1)
+    return api.learn(folder / "t.csv", schema_of(case), options=options)
+
+
+def by_encode(case, method, folder, out):
+    choices = {"on_unseen": case["on_unseen"], "suppressed": case["suppressed"]}
+    model = learned(case, method, folder)
+    done = api.encode(folder / "b.csv", model, out=out, safe=True, **choices)
+    return out.read_bytes(), case["form"], done.report.released, case["batch"]
+
+
+def by_edge(case, method, folder, out):
+    model = learned(case, method, folder)
+    choices = {"on_unseen": case["on_unseen"], "suppressed": case["suppressed"]}
+    try:
+        rows, report = edge.encode_safe(as_records(case, case["batch"]), model, **choices)
+    except edge.Rejected as problem:
+        raise shoal.ShoalError(problem=str(problem)) from None
+    lines = [json.dumps(row) + "\n" for row in rows]
+    return "".join(lines).encode(), "jsonl", report.released, case["batch"]
+
+
+WORK = {"anonymize": by_anonymize, "encode": by_encode, "edge": by_edge}
+
+
+def run(releases, *, first=0, most=None, progress=None):
+    """Play until so many releases were judged, or `most` cases were played."""
+    tally = Tally()
+    seed = first
+    with tempfile.TemporaryDirectory() as name:
+        while sum(tally.releases.values()) < releases and (most is None or seed - first < most):
+            play(seed, Path(name), tally)
+            seed += 1
+            if progress is not None and seed % 500 == 0:
+                progress(f"{seed - first} played\n{tally}\n")
+    return tally, seed - first
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--releases", type=int, default=10_000)
+    parser.add_argument("--first", type=int, default=0)
+    asked = parser.parse_args(argv)
+    tally, played = run(asked.releases, first=asked.first, progress=sys.stderr.write)
+    print(f"{played} cases played\n{tally}")
+    return 1 if tally.violations or tally.strange else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
