@@ -275,12 +275,13 @@ def metrics(
     release: Any,
     schema: Schema,
     *,
-    starred: bool = False,
+    starred: bool | None = None,
     separator: str | None = None,
 ) -> dict[str, Any]:
     """Measure a release against the table it was made from, by its labels alone.
 
-    With `starred`, records that are the root in every quasi-identifier count as suppressed.
+    Records that are the root in every quasi-identifier count as suppressed, and a notice says
+    so; `starred` says that they are (True), or that they are a class of their own (False).
     """
     if is_on_spark(original):
         from shoal import spark

@@ -372,7 +372,7 @@ def metrics(
     release: Any,
     schema: Schema,
     *,
-    starred: bool = False,
+    starred: bool | None = None,
     separator: str | None = None,
 ) -> dict[str, Any]:
     """Measure a release against the table it was made from, by its labels alone."""

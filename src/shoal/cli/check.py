@@ -82,8 +82,13 @@ def metrics(
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
     suppressed: Annotated[
-        str, typer.Option(metavar="KIND", help="How it suppresses: remove, or star (all *).")
-    ] = "remove",
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="How it suppresses: remove, or star (all *).",
+            show_default="records that are all * are suppressed",
+        ),
+    ] = None,
     engine: opt.Engine = "local",
     master: opt.Master = None,
     sep: opt.Sep = None,
@@ -100,7 +105,7 @@ def metrics(
         hierarchies=hierarchies,
         missing=missing,
     )
-    starred = opt.is_star(suppressed)
+    starred = None if suppressed is None else opt.is_star(suppressed)
     asked = opt.input_of(original, table, query, engine, master)
     made = opt.input_of(release, None, None, engine, master) if engine == "spark" else release
     document = api.metrics(asked, made, read, starred=starred, separator=sep)

@@ -58,8 +58,13 @@ def measures(document: dict[str, Any]) -> str:
         f"{document['suppressed']:,} suppressed, {document['classes']:,} classes, "
         f"the smallest has {document['smallest_class']:,} records"
     ]
+    lines += [f"  notice      {notice}" for notice in document["notices"]]
     for name, value in document["utility"].items():
-        lines.append(f"  {name:<12}{'not known' if value is None else f'{value:,.6g}'}")
+        text = (
+            "not known" if value is None else value if isinstance(value, str) else f"{value:,.6g}"
+        )
+        why = document["notes"].get(name)
+        lines.append(f"  {name:<12}{text}" + ("" if why is None else f" ({why})"))
     return "\n".join(lines)
 
 

@@ -130,7 +130,8 @@ def cost_of_label(domain: Domain, label: str | None) -> CellCost:
     elif label == domain.root:
         return EVERYTHING
     else:
-        run = _run_of_label(domain, label)
+        code = {text: i for i, text in enumerate(domain.labels) if text is not None}
+        run = run_of_label(code, label)
         if run is not None:
             return cost_of_run(domain, *run)
         rung = None if domain.ladder is None else domain.ladder.get(label)
@@ -142,8 +143,8 @@ def cost_of_label(domain: Domain, label: str | None) -> CellCost:
     )
 
 
-def _run_of_label(domain: Domain, label: str) -> tuple[int, int] | None:
-    code = {text: i for i, text in enumerate(domain.labels) if text is not None}
+def run_of_label(code: dict[str, int], label: str) -> tuple[int, int] | None:
+    """Return the first and last code of an interval on a line, from the code of each value."""
     if label in code:
         return code[label], code[label]
     if not (label.startswith("[") and label.endswith("]")):

@@ -162,18 +162,38 @@ def diversity_of(
     label, row = recoding.label[kept], recoding.row[kept]
     total = np.zeros(recoding.classes)
     for j, domain in enumerate(domains):
-        values = codes[row, j].astype(np.int64)
-        if domain.tree is None and not domain.has_missing:
-            low = np.full(recoding.classes, np.inf)
-            high = np.full(recoding.classes, -np.inf)
-            np.minimum.at(low, label, domain.position[values])
-            np.maximum.at(high, label, domain.position[values])
-            total += (high - low) / (domain.span or 1.0)
-        else:
-            seen = np.sort(label * len(domain) + values)  # np.unique takes ten times as long
-            seen = seen[np.diff(seen, prepend=-1) > 0]
-            total += np.bincount(seen // len(domain), minlength=recoding.classes) / len(domain)
+        total += column_diversity(label, codes[row, j], domain, classes=recoding.classes)
     return total
+
+
+def column_diversity(
+    label: NDArray[np.int64], codes: NDArray[np.integer], domain: Domain, *, classes: int
+) -> NDArray[np.float64]:
+    """Attribute diversity (seed 000, definition 1) of every class in one column.
+
+    Args:
+        label: int64[rows], the class of each row.
+        codes: the column's code in each row.
+        domain: the column in the original table.
+        classes: how many classes there are.
+    """
+    values = codes.astype(np.int64)
+    if is_interval(domain):
+        low = np.full(classes, np.inf)
+        high = np.full(classes, -np.inf)
+        np.minimum.at(low, label, domain.position[values])
+        np.maximum.at(high, label, domain.position[values])
+        share: NDArray[np.float64] = (high - low) / (domain.span or 1.0)
+        return share
+    seen = np.sort(label * len(domain) + values)  # np.unique takes ten times as long
+    seen = seen[np.diff(seen, prepend=-1) > 0]
+    distinct: NDArray[np.int64] = np.bincount(seen // len(domain), minlength=classes)
+    return distinct / len(domain)
+
+
+def is_interval(domain: Domain) -> bool:
+    """Say whether the diversity of a column is that of interval values, or of discrete ones."""
+    return domain.tree is None and not domain.has_missing
 
 
 def minority_of(recoding: Recoding, column: int) -> int:

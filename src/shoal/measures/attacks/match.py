@@ -70,7 +70,7 @@ def _line_distances(
     }
     points = np.array([_place(domain, known, value) for value in values], dtype=np.float64)
     absent = np.array([value is None or value == "" for value in values], dtype=bool)
-    ends = [_ends(domain, known, label) for label in labels]
+    ends = [label_ends(domain, known, label) for label in labels]
     low, high = (np.array([end[side] for end in ends]) for side in (0, 1))
     gap = np.maximum(low[None, :] - points[:, None], points[:, None] - high[None, :])
     out: NDArray[np.float32] = np.clip(gap / (domain.span or 1.0), 0, 1).astype(np.float32)
@@ -83,7 +83,9 @@ def _line_distances(
     return out
 
 
-def _ends(domain: Domain, known: dict[str | None, float], label: str | None) -> tuple[float, float]:
+def label_ends(
+    domain: Domain, known: dict[str | None, float], label: str | None
+) -> tuple[float, float]:
     """Return the range that a label covers on a line; no numbers for a label nobody knows."""
     if label is None:
         return math.nan, math.nan
