@@ -20,6 +20,7 @@ from shoal.core.errors import (
     SchemaError,
     UnsafeReleaseError,
 )
+from shoal.core.interruptible import interruptible
 from shoal.core.model import RecodingModel
 from shoal.core.privacy import PrivacyModel, expand
 from shoal.core.report import ModelResult, ReleaseReport, Risk, Verification, stars_removed
@@ -198,17 +199,21 @@ class Job:
             self.options.progress("compile")
         wall, cpu = time.perf_counter(), time.process_time()
         with suppress(NoSolutionError):  # two records need not meet anything
-            method.run(first_rows(table, self.models), self.models, **self.options.search)
+            tiny = first_rows(table, self.models)
+            interruptible(lambda: method.run(tiny, self.models, **self.options.search))
         self.seconds["compile"] = time.perf_counter() - wall
         self.cpu["compile"] = time.process_time() - cpu
         with self.clock("learn"):
-            recoding = self._learned(method, table)
-            if method.release == "aggregate":
-                recoding = _aggregated(recoding, method.centroid)
-            elif method.family == "microaggregation":
-                recoding = joined(recoding)
+            recoding = interruptible(lambda: self._found(method, table))
         self._check_limit(recoding)
         return recoding
+
+    def _found(self, method: registry.Method, table: FrequencyTable) -> Recoding:
+        """Search, and give each class what it releases."""
+        recoding = self._learned(method, table)
+        if method.release == "aggregate":
+            return _aggregated(recoding, method.centroid)
+        return joined(recoding) if method.family == "microaggregation" else recoding
 
     def _learned(self, method: registry.Method, table: FrequencyTable) -> Recoding:
         """Search the whole table, or its parts side by side."""

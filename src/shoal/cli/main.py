@@ -22,6 +22,7 @@ from shoal import __version__
 from shoal.cli import check, house, know, model, recommend, release, stats
 from shoal.core.documents import reason
 from shoal.core.errors import ShoalError
+from shoal.core.interruptible import leave
 
 app = typer.Typer(
     name="shoal",
@@ -53,6 +54,8 @@ app.add_typer(house.hierarchy, name="hierarchy")
 app.command()(house.methods)
 app.command()(house.sample)
 
+INTERRUPTED = 130  # as a shell says it: 128 and the number of SIGINT
+
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 
@@ -81,6 +84,8 @@ def main(argv: list[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, _terminated)
     try:
         code = typer.main.get_command(app).main(args=argv, prog_name="shoal", standalone_mode=False)
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt  # Typer has made an exit code of it
         return code if isinstance(code, int) else 0
     except ShoalError as error:
         print(f"shoal: {_one_line(str(error))}", file=sys.stderr)
@@ -94,7 +99,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     except (KeyboardInterrupt, typer.Abort):
         print("shoal: interrupted; nothing was written", file=sys.stderr)
-        return 130
+        return leave(INTERRUPTED)
     except MemoryError:
         print("shoal: not enough memory for this table on this machine", file=sys.stderr)
         return 2

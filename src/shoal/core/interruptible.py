@@ -1,0 +1,98 @@
+"""Long work that signals can end.
+
+Python hears a signal only between two of its own steps, in the main thread. A compiled loop
+has no such steps: SIGTERM or Ctrl-C would wait until it is done. So the work is done by a second
+thread, and the main one does nothing but wait.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import copy_context
+from typing import NoReturn, TypeVar
+
+Result = TypeVar("Result")
+
+STACK = 16 << 20
+"""Bytes of stack of the second thread: some systems give far less than the main one has."""
+LOOK = 0.1
+"""Seconds between two looks: where waiting itself cannot be interrupted (Windows)."""
+
+_left: list[threading.Thread] = []
+
+
+def interruptible(work: Callable[[], Result]) -> Result:
+    """Return what `work` returns, or raise what it raises; signals are heard meanwhile.
+
+    What a signal's handler raises is raised here at once. The work itself cannot be ended and
+    goes on unheard, in a thread that does not keep the process alive. Outside of the main
+    thread, which alone hears signals, the work is just done.
+
+    Example:
+        >>> interruptible(lambda: 6 * 7)
+        42
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    done = threading.Event()
+    results: list[Result] = []
+    errors: list[BaseException] = []
+    context = copy_context()
+
+    def run() -> None:
+        try:
+            results.append(context.run(work))
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            done.set()
+
+    thread = _started(run)
+    try:
+        while not done.wait(LOOK):
+            pass
+    except BaseException:
+        _left.append(thread)
+        raise
+    thread.join()
+    if errors:
+        raise errors.pop()
+    return results.pop()
+
+
+def leave(code: int) -> int:
+    """Return an exit code, or end the process with it where work goes on that nobody awaits.
+
+    A process that ends in the usual way takes its memory down under such work, and may crash.
+    Call it when everything else is done: temporary files are removed, messages printed.
+    """
+    if any(thread.is_alive() for thread in _left):
+        _end(code)
+    return code
+
+
+def _started(run: Callable[[], None]) -> threading.Thread:
+    before = None
+    with suppress(ValueError, RuntimeError):  # a system that knows better
+        before = threading.stack_size(STACK)
+    try:
+        thread = threading.Thread(target=run, name="shoal-work", daemon=True)
+        thread.start()
+    finally:
+        if before is not None:
+            threading.stack_size(before)
+    return thread
+
+
+def _end(code: int) -> NoReturn:
+    with suppress(Exception):
+        atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    os._exit(code)
