@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Attribute": "shoal.core.schema",
     "Budget": "shoal.dp.budget",
+    "CsvFile": "shoal.engines.local.csv_file",
     "Database": "shoal.engines.local.database",
     "Hierarchy": "shoal.core.hierarchy",
     "Kind": "shoal.core.schema",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from shoal.core.schema import (
 )
 from shoal.engines.local.blanked import verify_blanked
 from shoal.engines.local.coding import code_column
+from shoal.engines.local.csv_file import CsvFile
 from shoal.engines.local.database import Database
 from shoal.engines.local.metrics import measure_release
 from shoal.engines.local.recode import Recoder
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Choices",
+    "CsvFile",
     "Database",
     "Options",
     "Release",
@@ -139,7 +142,8 @@ def anonymize(
     """Release a table: search, recode, verify what is written, and only then publish it.
 
     Args:
-        table: a path, a Polars, pandas or Arrow table, a Spark DataFrame or a SparkTable.
+        table: a path, a CsvFile, a Database, a Polars, pandas or Arrow table, a Spark DataFrame
+            or a SparkTable.
         schema: roles, kinds and hierarchies of its columns.
         privacy: what is promised beside the schema's own promise, or more strictly.
         replace_promise: `privacy` takes the place of the schema's promise.
@@ -182,7 +186,7 @@ def anonymize(
             verified = job.verify(open_source(released), recoding)
         report = job.report(recoding, verified)
         return Release(table=like(released, table), report=report, schema=job.schema)
-    inputs = (table,) if isinstance(table, (str, Path)) else ()
+    inputs = (Path(table),) if isinstance(table, (str, PathLike)) else ()
     with all_or_nothing(out, inputs=(*inputs, *chosen.inputs)) as temporary:
         with job.clock("encode"):
             write_parts(recoder.parts(), temporary, separator=job.source.separator)
@@ -402,7 +406,7 @@ def build_hierarchy(
         raise InputError(where="hierarchy", problem="needs a builder such as mask, dates, order")
     tree = builder.build(column, _values(table, column, separator=separator, missing=missing))
     if out is not None:
-        inputs = (table,) if isinstance(table, (str, Path)) else ()
+        inputs = (Path(table),) if isinstance(table, (str, PathLike)) else ()
         write_text(out, hierarchy_text.to_csv(tree), inputs=inputs)
     return tree
 

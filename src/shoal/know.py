@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from shoal.core.errors import MethodError
 from shoal.core.schema import Others, Schema
 from shoal.engines.local.attack import Attacker
+from shoal.engines.local.csv_file import CsvFile, proposed
 from shoal.engines.local.infer import Inference, preset_frame
 from shoal.engines.local.infer import infer as infer_source
 from shoal.engines.local.recode import Part
 from shoal.engines.local.risk import check_question
 from shoal.engines.local.risk import risk as risk_source
-from shoal.engines.local.source import Source, format_to_write, open_source
+from shoal.engines.local.source import Source, format_of, format_to_write, open_source
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
 from shoal.engines.spark.source import is_on_spark
 from shoal.measures.attacks.result import Comparison
@@ -41,8 +43,18 @@ def infer(
         return spark.infer(
             table, separator=separator, max_size=max_size, seconds=seconds, threshold=threshold
         )
-    source = open_source(table, separator=separator)
-    return infer_source(source, max_size=max_size, seconds=seconds, threshold=threshold)
+    read = _proposed(table)
+    source = open_source(read, separator=separator)
+    found = infer_source(source, max_size=max_size, seconds=seconds, threshold=threshold)
+    return replace(found, read_as=read) if isinstance(read, CsvFile) else found
+
+
+def _proposed(table: Any) -> Any:
+    """Return how a file seems to be meant; what is no CSV file stays what it is."""
+    if isinstance(table, (str, PathLike)) and not isinstance(table, CsvFile):
+        table = CsvFile(Path(table))
+    is_csv = isinstance(table, CsvFile) and format_of(Path(table)).startswith("csv")
+    return proposed(table) if is_csv else table
 
 
 def write_schema(found: Inference, out: str | Path, *, inputs: Sequence[str | Path] = ()) -> None:
@@ -72,8 +84,8 @@ def write_preset(
         separator: of a CSV file.
     """
     preset = found.preset(name, as_of=as_of)
-    source = open_source(table, separator=separator)
-    inputs = (table,) if isinstance(table, (str, Path)) else ()
+    source = open_source(_proposed(table), separator=separator)
+    inputs = (Path(table),) if isinstance(table, (str, PathLike)) else ()
     if table_out is not None:
         format_to_write(Path(table_out))
         frame = source.collect(preset_frame(source, preset))

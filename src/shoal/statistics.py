@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +83,8 @@ def fingerprint(table: Any, dataset: str | None, *, separator: str | None = None
         return dataset
     if table is None:
         raise MethodError(problem="name the data set: a table, or --dataset NAME")
-    if isinstance(table, (str, Path)):
-        return fingerprint_file(table)
+    if isinstance(table, (str, PathLike)):
+        return fingerprint_file(Path(table))
     source = open_source(table, separator=separator)
     return fingerprint_frame(source.scan(source.columns))
 

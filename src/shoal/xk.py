@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,7 @@ def release_xk(
     """
     began = time.perf_counter()
     format_to_write(Path(out))
-    inputs = (*inputs, *((table,) if isinstance(table, (str, Path)) else ()))
+    inputs = (*inputs, *((Path(table),) if isinstance(table, (str, PathLike)) else ()))
     asked = choices or Choices()
     trail = None if steps is None else _apart(Path(steps), out)
     made = apply(
@@ -164,7 +165,7 @@ def sample_proportionally(
     The sample is raw data: only this user may read the file. See `proportional_sample`.
     """
     format_to_write(Path(out))
-    inputs = (table,) if isinstance(table, (str, Path)) else ()
+    inputs = (Path(table),) if isinstance(table, (str, PathLike)) else ()
     drawn = proportional_sample(table, by, records, seed=seed, separator=separator)
     with all_or_nothing(out, inputs=inputs, private=True) as temporary:
         write_parts(iter([Part(drawn, None)]), temporary, separator=separator or ",")

@@ -158,7 +158,8 @@ def test_invalid_utf_8(tmp_path, tail):
 
 
 def test_utf_16(tmp_path):
-    refuse(tmp_path, GOOD.encode("utf-16"), "t.csv", go_on=False)
+    """With its mark it is read; without it the message says how."""
+    refuse(tmp_path, GOOD.encode("utf-16-le"), "t.csv", "--encoding utf-16-le", go_on=False)
 
 
 def test_invalid_utf_8_is_seen_by_verify_too(tmp_path, run):

@@ -40,6 +40,8 @@ def verify(
     engine: opt.Engine = "local",
     master: opt.Master = None,
     sep: opt.Sep = None,
+    encoding: opt.Encoding = None,
+    skip_lines: opt.SkipLines = 0,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -56,7 +58,7 @@ def verify(
         missing=missing,
     )
     result = api.verify(
-        opt.input_of(source, table, query, engine, master),
+        opt.input_of(opt.file_of(source, encoding, skip_lines), table, query, engine, master),
         opt.with_promise(read, flags, replace_promise=replace_promise),
         separator=sep,
         blanked=blanked,
@@ -92,6 +94,8 @@ def metrics(
     engine: opt.Engine = "local",
     master: opt.Master = None,
     sep: opt.Sep = None,
+    encoding: opt.Encoding = None,
+    skip_lines: opt.SkipLines = 0,
     json: opt.Json = False,
 ) -> int:
     """Measure what a release lost, from its labels."""
@@ -106,7 +110,8 @@ def metrics(
         missing=missing,
     )
     starred = None if suppressed is None else opt.is_star(suppressed)
-    asked = opt.input_of(original, table, query, engine, master)
+    place = opt.file_of(original, encoding, skip_lines)
+    asked = opt.input_of(place, table, query, engine, master)
     made = opt.input_of(release, None, None, engine, master) if engine == "spark" else release
     document = api.metrics(asked, made, read, starred=starred, separator=sep)
     print(as_json(document) if json else measures(document))

@@ -57,6 +57,8 @@ def sample(
         typer.Option(metavar="A,B", help="proportional: columns whose values keep their share."),
     ] = None,
     sep: opt.Sep = None,
+    encoding: opt.Encoding = None,
+    skip_lines: opt.SkipLines = 0,
     json: opt.Json = False,
 ) -> int:
     """Write a made-up table with its schema and hierarchies, or a sample of a table (raw data)."""
@@ -70,7 +72,12 @@ def sample(
         if Path(out).exists() and not overwrite:
             raise SchemaError(where=out, faults=["is there already; --overwrite replaces it"])
         drawn = api.sample_proportionally(
-            source, opt.names(by), records, out=out, seed=seed, separator=sep
+            opt.file_of(source, encoding, skip_lines),
+            opt.names(by),
+            records,
+            out=out,
+            seed=seed,
+            separator=sep,
         )
         document = {"table": out, "records": drawn}
         print(as_json(document) if json else f"{drawn:,} records in {out}; they are raw data")
@@ -78,8 +85,9 @@ def sample(
     if which not in ("hospital", "zipf"):
         fault = "there are two samples, hospital and zipf, and proportional"
         raise SchemaError(where="sample", faults=[fault])
-    if source is not None or by is not None or sep is not None:
-        raise SchemaError(where="sample", faults=["--from, --by and --sep go with proportional"])
+    if source or by or sep or encoding or skip_lines:
+        fault = "--from, --by, --sep, --encoding and --skip-lines go with proportional"
+        raise SchemaError(where="sample", faults=[fault])
     extra = {} if which == "hospital" else {
         "exponent": exponent, "attributes": attributes, "values": values
     }  # fmt: skip
@@ -119,13 +127,20 @@ def build(
     ] = None,
     missing: opt.Missing = None,
     sep: opt.Sep = None,
+    encoding: opt.Encoding = None,
+    skip_lines: opt.SkipLines = 0,
 ) -> int:
     """Build a hierarchy for a column from the values that occur in it."""
     from shoal import api
 
     entry = _builder(width, count, cuts, top, bottom, mask=mask, dates=dates, order=order)
     tree = api.build_hierarchy(
-        table, column, entry, out=out, separator=sep, missing=opt.names(missing)
+        opt.file_of(table, encoding, skip_lines),
+        column,
+        entry,
+        out=out,
+        separator=sep,
+        missing=opt.names(missing),
     )
     print(f"{len(tree.leaves):,} values in {tree.height + 1} levels in {out}")
     return 0
@@ -221,6 +236,8 @@ def check(
     column: Annotated[str | None, typer.Option(metavar="NAME", help="The table's column.")] = None,
     missing: opt.Missing = None,
     sep: opt.Sep = None,
+    encoding: opt.Encoding = None,
+    skip_lines: opt.SkipLines = 0,
 ) -> int:
     """Check that a file is a tree with one root, and that it knows a table's values."""
     from shoal import api
@@ -228,7 +245,11 @@ def check(
     if (table is None) != (column is None):
         raise SchemaError(where="hierarchy check", faults=["--table and --column go together"])
     tree = api.check_hierarchy(
-        file, table=table, column=column, separator=sep, missing=opt.names(missing)
+        file,
+        table=None if table is None else opt.file_of(table, encoding, skip_lines),
+        column=column,
+        separator=sep,
+        missing=opt.names(missing),
     )
     known = "" if table is None else f"; it knows every value of {column!r}"
     print(

@@ -36,6 +36,8 @@ def infer(
     engine: opt.Engine = "local",
     master: opt.Master = None,
     sep: opt.Sep = None,
+    encoding: opt.Encoding = None,
+    skip_lines: opt.SkipLines = 0,
     json: opt.Json = False,
 ) -> int:
     """Say which columns identify people, and propose a schema."""
@@ -44,7 +46,8 @@ def infer(
 
     if prepared is not None and preset is None:
         raise SchemaError(where="infer", faults=["--prepared goes with --preset"])
-    asked = opt.input_of(source, table, query, engine, master)
+    place = opt.file_of(source, encoding, skip_lines)
+    asked = opt.input_of(place, table, query, engine, master)
     if engine == "spark" and preset is not None:
         raise SchemaError(where="--engine", faults=["--preset needs the local engine"])
     found = api.infer(asked, max_size=max_size, seconds=seconds, threshold=threshold, separator=sep)
@@ -144,6 +147,8 @@ def risk(
     engine: opt.Engine = "local",
     master: opt.Master = None,
     sep: opt.Sep = None,
+    encoding: opt.Encoding = None,
+    skip_lines: opt.SkipLines = 0,
     json: opt.Json = False,
 ) -> int:
     """Measure how easily people are found in a table as it stands."""
@@ -159,7 +164,8 @@ def risk(
         hierarchies=hierarchies,
         missing=missing,
     )
-    asked = opt.input_of(source, table, query, engine, master)
+    place = opt.file_of(source, encoding, skip_lines)
+    asked = opt.input_of(place, table, query, engine, master)
     if engine == "spark" and release is not None:
         raise SchemaError(where="--engine", faults=["attacks need the local engine"])
     everybody: object = population

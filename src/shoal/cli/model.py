@@ -55,6 +55,8 @@ def encode(
     master: opt.Master = None,
     driver_rows: opt.DriverRows = None,
     sep: opt.Sep = None,
+    encoding: opt.Encoding = None,
+    skip_lines: opt.SkipLines = 0,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -75,6 +77,7 @@ def encode(
     is_far = opt.on_spark(engine, master)
     if driver_rows is not None and not is_far:
         raise SchemaError(where="--driver-rows", faults=["goes with --engine spark"])
+    place = opt.file_of(source, encoding, skip_lines)
     if source == "-":
         if is_far:
             raise SchemaError(where="--engine", faults=["a stream needs the local engine"])
@@ -94,7 +97,7 @@ def encode(
     if not (is_far and opt.is_elsewhere(out)):
         files = [model] if schema is None else [model, schema]
         api.check_place(out, inputs=files if is_far else [source, *files])
-    asked = opt.input_of(source, None, None, engine, master, driver_rows) if is_far else source
+    asked = opt.input_of(place, None, None, engine, master, driver_rows) if is_far else place
     done = api.encode(
         asked, model, out=out, safe=safe, on_unseen=on_unseen, suppressed=suppressed,
         separator=sep, schema=roles, privacy=promise,
@@ -120,13 +123,16 @@ def drift(
         typer.Option(metavar="X", help="Rate of false alarms on samples of the training data."),
     ] = 0.05,
     sep: opt.Sep = None,
+    encoding: opt.Encoding = None,
+    skip_lines: opt.SkipLines = 0,
     json: opt.Json = False,
 ) -> int:
     """Say whether new data still fit a model, or whether to learn again."""
     from shoal import api
     from shoal.cli.render import as_json
 
-    found = api.drift(source, model, false_alarm=false_alarm, separator=sep)
+    place = opt.file_of(source, encoding, skip_lines)
+    found = api.drift(place, model, false_alarm=false_alarm, separator=sep)
     document = found.to_document()
     if json:
         print(as_json(document))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from shoal.core.documents import read_document
 from shoal.core.errors import SchemaError
 from shoal.core.flags import PromiseFlags, schema_from_flags
 from shoal.core.schema import Kind, Role, Schema
+
+if TYPE_CHECKING:
+    from shoal.api import CsvFile
 
 Input = Annotated[
     str,
@@ -63,6 +66,13 @@ ReplacePromise = Annotated[
     typer.Option("--replace-promise", help="Flags replace the schema's promise: it is dropped."),
 ]
 Sep = Annotated[str | None, typer.Option("--sep", metavar="C", help="Separator of CSV files.")]
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Encoding of a CSV file, such as cp1252 (default: UTF-8)."),
+]
+SkipLines = Annotated[
+    int, typer.Option("--skip-lines", metavar="N", help="Lines above the header of a CSV file.")
+]
 Engine = Annotated[str, typer.Option(metavar="NAME", help="local, or spark (a cluster).")]
 Master = Annotated[
     str | None,
@@ -78,8 +88,21 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
 
+def file_of(source: str, encoding: str | None, skip_lines: int) -> str | CsvFile:
+    """Return a file and how to read it, where that was said."""
+    if encoding is None and not skip_lines:
+        return source
+    from shoal.api import CsvFile
+
+    if is_elsewhere(source) or source == "-":
+        raise SchemaError(
+            where="options", faults=["--encoding and --skip-lines go with a CSV file as INPUT"]
+        )
+    return CsvFile(source, encoding=encoding, skip_lines=skip_lines)
+
+
 def input_of(
-    address: str,
+    address: str | CsvFile,
     table: str | None,
     query: str | None,
     engine: str = "local",
@@ -93,12 +116,17 @@ def input_of(
                 where="options",
                 faults=["--table and --query need the local engine; on Spark, INPUT is table:NAME"],
             )
+        if not isinstance(address, str):
+            raise SchemaError(
+                where="options",
+                faults=["--encoding and --skip-lines need the local engine; Spark reads UTF-8"],
+            )
         from shoal.api import SparkTable
 
         return SparkTable(address, master, driver_rows=driver_rows)
     if driver_rows is not None:
         raise SchemaError(where="--driver-rows", faults=["goes with --engine spark"])
-    if "://" not in address:
+    if not isinstance(address, str) or "://" not in address:
         if table or query:
             raise SchemaError(
                 where="options", faults=["--table and --query go with a database URI as INPUT"]
@@ -118,14 +146,16 @@ def on_spark(engine: str, master: str | None) -> bool:
     return engine == "spark"
 
 
-def is_elsewhere(place: str | Path) -> bool:
+def is_elsewhere(place: object) -> bool:
     """Return whether a place is a URL, where only Spark can look."""
     return "://" in str(place)
 
 
-def files_of(source: str, schema: str | None, hierarchies: str | None) -> tuple[str | Path, ...]:
+def files_of(
+    source: str | CsvFile, schema: str | None, hierarchies: str | None
+) -> tuple[str | Path, ...]:
     """Return every file that a command reads: none of them may be written to."""
-    files: list[str | Path] = [] if is_elsewhere(source) else [source]
+    files: list[str | Path] = [] if is_elsewhere(source) else [Path(source)]
     if hierarchies is not None and Path(hierarchies).is_dir():
         files += sorted(Path(hierarchies).iterdir())
     if schema is not None:

@@ -129,6 +129,8 @@ def recommend(
     suppression_limit: Limit = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same bytes.")] = 0,
     sep: opt.Sep = None,
+    encoding: opt.Encoding = None,
+    skip_lines: opt.SkipLines = 0,
     json: opt.Json = False,
 ) -> int:
     """Recommend the fraction of k (xk-anonymity), predict the outcome, carry it out."""
@@ -156,13 +158,14 @@ def recommend(
     if idle:
         named = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
         raise SchemaError(where="recommend", faults=[f"{named}: only with --apply"])
-    found = api.recommend(source, asked, wanted, choices=choices, separator=sep)
+    place = opt.file_of(source, encoding, skip_lines)
+    found = api.recommend(place, asked, wanted, choices=choices, separator=sep)
     document = found.to_document()
     if apply and out is not None:
         done = api.release_xk(
-            source, asked, wanted, out=out, xk=xk, choices=choices, seed=seed,
+            place, asked, wanted, out=out, xk=xk, choices=choices, seed=seed,
             separator=sep, false_records=false_records, steps=steps,
-            inputs=opt.files_of(source, schema, hierarchies),
+            inputs=opt.files_of(place, schema, hierarchies),
         )  # fmt: skip
         document["applied"] = done.to_document()
     if json:

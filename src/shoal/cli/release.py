@@ -149,6 +149,8 @@ def anonymize(
     master: opt.Master = None,
     driver_rows: opt.DriverRows = None,
     sep: opt.Sep = None,
+    encoding: opt.Encoding = None,
+    skip_lines: opt.SkipLines = 0,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -176,7 +178,8 @@ def anonymize(
         target,
     )
     goal = opt.out_path(out, command="anonymize")
-    files = opt.files_of(source, schema, hierarchies)
+    place = opt.file_of(source, encoding, skip_lines)
+    files = opt.files_of(place, schema, hierarchies)
     is_far = opt.on_spark(engine, master)
     if not (is_far and opt.is_elsewhere(str(out))):
         api.check_place(goal, inputs=files)
@@ -190,7 +193,7 @@ def anonymize(
         fault = f"{named}: not with --no-attacks or --engine spark"
         raise SchemaError(where="options", faults=[fault])
     if about_risk:
-        api.check_risk(opt.input_of(source, table, query), chosen, separator=sep, **people)
+        api.check_risk(opt.input_of(place, table, query), chosen, separator=sep, **people)
     if is_far and attacks:
         raise SchemaError(where="--engine", faults=["--attacks need the local engine"])
     if method == "xk":
@@ -200,7 +203,7 @@ def anonymize(
             suppression_limit=rec.stated_limit(suppression_limit, schema),
         )  # fmt: skip
         done = api.release_xk(
-            opt.input_of(source, table, query), chosen, rec.k_of(chosen), out=goal, xk=xk,
+            opt.input_of(place, table, query), chosen, rec.k_of(chosen), out=goal, xk=xk,
             choices=choices, seed=seed, separator=sep, false_records=false_records,
             steps=steps, inputs=files,
         )  # fmt: skip
@@ -213,7 +216,7 @@ def anonymize(
         return 0
     with stages(quiet=quiet or json) as progress:
         made = api.anonymize(
-            opt.input_of(source, table, query, engine, master, driver_rows),
+            opt.input_of(place, table, query, engine, master, driver_rows),
             chosen,
             out=out if is_far else goal,
             options=_options(
@@ -244,7 +247,7 @@ def anonymize(
     risks: dict[str, Any] | None = None
     unasked = attacks is None and not quiet and not is_far
     if attacks or about_risk or (unasked and made.report.records <= ATTACKED):
-        asked = opt.input_of(source, table, query)
+        asked = opt.input_of(place, table, query)
         tried = api.attack(
             asked, goal, made.schema, everything=attacks is True, seed=seed, separator=sep,
             centroids=made.report.utility["sse_loss"] is not None,
@@ -311,6 +314,8 @@ def learn(
     master: opt.Master = None,
     driver_rows: opt.DriverRows = None,
     sep: opt.Sep = None,
+    encoding: opt.Encoding = None,
+    skip_lines: opt.SkipLines = 0,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -336,11 +341,12 @@ def learn(
         utility,
         target,
     )
-    files = opt.files_of(source, schema, hierarchies)
+    place = opt.file_of(source, encoding, skip_lines)
+    files = opt.files_of(place, schema, hierarchies)
     api.check_place(model, inputs=files)
     with stages(quiet=quiet or json) as progress:
         learned, report = api.learn_with_report(
-            opt.input_of(source, table, query, engine, master, driver_rows),
+            opt.input_of(place, table, query, engine, master, driver_rows),
             chosen,
             options=_options(
                 method,

@@ -73,6 +73,8 @@ def stats(
     dataset: Dataset = None,
     schema: opt.SchemaFile = None,
     sep: opt.Sep = None,
+    encoding: opt.Encoding = None,
+    skip_lines: opt.SkipLines = 0,
     table: opt.Table = None,
     query: opt.Query = None,
     json: opt.Json = False,
@@ -83,8 +85,9 @@ def stats(
     from shoal.cli.render import as_json
     from shoal.core.schema import Schema
 
+    place = opt.file_of(source, encoding, skip_lines)
     found = api.stats(
-        opt.input_of(source, table, query), statistic, column=column,
+        opt.input_of(place, table, query), statistic, column=column,
         schema=None if schema is None else Schema.load(schema), by=opt.names(by),
         groups=groups or (), dataset=dataset, ledger=ledger, accounting=accounting, separator=sep,
         lower=lower, upper=upper, epsilon=epsilon, delta=delta, rho=rho, order=order,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -321,7 +322,7 @@ class EncodeJob:
             verified = self._verify(open_source(whole)) if promise else None
             return self.encoded(whole, verified)
         format_to_write(Path(out))
-        inputs = (table,) if isinstance(table, (str, Path)) else ()
+        inputs = (Path(table),) if isinstance(table, (str, PathLike)) else ()
         verified = None
         with all_or_nothing(out, inputs=inputs) as temporary:
             write_parts(parts, temporary, separator=self.source.separator)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.core.errors import InputError
 from shoal.core.schema import Role
+from shoal.engines.local.csv_file import CsvFile
 from shoal.engines.local.source import Source
 from shoal.methods.infer.column import MARKS, SAMPLE, ColumnFacts
 from shoal.methods.infer.patterns import EMBEDDED
@@ -50,6 +51,7 @@ class Inference:
     max_size: int
     threshold: float
     seconds: float
+    read_as: CsvFile | None = None  # how the file was read
 
     def to_document(self) -> dict[str, Any]:
         """Return DESIGN's infer document, with the evidence."""
@@ -72,6 +74,10 @@ class Inference:
                 "judged_up_to_size": self.max_size if self.search.complete else self.search.size,
                 "counted": self.search.counted,
                 "spared": self.search.spared,
+            },
+            "input": {
+                "encoding": None if self.read_as is None else self.read_as.encoding,
+                "skip_lines": 0 if self.read_as is None else self.read_as.skip_lines,
             },
             "notices": list(self.notices()),
             "seconds": round(self.seconds, 3),
@@ -113,6 +119,8 @@ class Inference:
     def notices(self) -> tuple[str, ...]:
         """Say what a person must look at: free text, guesses, an unfinished search."""
         lines = []
+        if self.read_as is not None and self.read_as.flags():
+            lines.append(f"the file was read with {self.read_as.flags()}: say so to every command")
         texts = [c.name for c in self.columns if self.verdicts[c.name].free_text]
         if texts:
             lines.append(f"free text, never released unread: {_listed(texts)}")

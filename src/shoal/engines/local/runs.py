@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +28,9 @@ def open_release(path: Path, *, separator: str | None) -> Source | None:
         return None
     try:
         with open_bytes(path) as file:
+            if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                return None
+            file.seek(0)
             found = _compact(_whole_lines(file))
     except DAMAGED:
         return None  # the ordinary way in says what is wrong with it

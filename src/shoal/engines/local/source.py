@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import polars as pl
 from shoal.core.documents import reason
 from shoal.core.errors import InputError, OutputError
 from shoal.engines.local.csv_check import CsvShape, check_csv
+from shoal.engines.local.csv_file import CsvFile, plain_copy
 from shoal.engines.local.database import Database
 from shoal.engines.local.types import check_types, counted_as, plain_types
 
@@ -37,6 +38,7 @@ class Source:
     frame: pl.LazyFrame | None = None
     shape: CsvShape | None = None
     weight: str | None = None  # a column that says for how many records a row stands
+    keeper: Any = field(default=None, repr=False, compare=False)  # of a file without a name
 
     @property
     def records(self) -> pl.Expr:
@@ -130,13 +132,14 @@ def _safe(error: Exception) -> str:
 
 
 def open_source(table: Any, *, separator: str | None = None) -> Source:
-    """Open a path or a frame (Polars, pandas or Arrow).
+    """Open a path, a CsvFile, a Database or a frame (Polars, pandas or Arrow).
 
     Raises:
         InputError: no such file, an unknown ending, or a file that is not what it says.
     """
-    if isinstance(table, (str, Path)):
-        return _open_path(Path(table), separator=separator)
+    if isinstance(table, (str, Path, CsvFile)):
+        file = table if isinstance(table, CsvFile) else CsvFile(table)
+        return _open_path(file, separator=separator)
     if isinstance(table, Database):
         frame = plain_types(table.read().lazy())
         columns = tuple(frame.collect_schema().names())
@@ -217,7 +220,8 @@ def _format(path: Path) -> str | None:
     return known.get(path.suffix.lower())
 
 
-def _open_path(path: Path, *, separator: str | None) -> Source:
+def _open_path(file: CsvFile, *, separator: str | None) -> Source:
+    path = Path(file)
     kind = format_of(path)
     where = str(path)
     if not path.exists():
@@ -225,11 +229,15 @@ def _open_path(path: Path, *, separator: str | None) -> Source:
     if path.is_dir():
         raise InputError(where=where, problem="a folder, not a file")
     if kind in ("csv", "csv.gz"):
-        shape = check_csv(path, separator=separator)
+        copied = plain_copy(file)
+        place, keeper = (path, None) if copied is None else copied
+        shape = check_csv(place, separator=separator, where=where, above=file.skip_lines)
         return Source(
-            where=where, columns=shape.columns, format=kind, separator=shape.separator,
-            path=path, shape=shape,
+            where=where, columns=shape.columns, format=kind if copied is None else "csv",
+            separator=shape.separator, path=place, shape=shape, keeper=keeper,
         )  # fmt: skip
+    if file.encoding is not None or file.skip_lines:
+        raise InputError(where=where, problem="only CSV files take --encoding and --skip-lines")
     try:
         if kind == "jsonl":
             lazy = pl.scan_ndjson(glob.escape(where), infer_schema_length=None)
