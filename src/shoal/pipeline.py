@@ -23,7 +23,14 @@ from shoal.core.errors import (
 from shoal.core.interruptible import interruptible
 from shoal.core.model import RecodingModel
 from shoal.core.privacy import PrivacyModel, expand
-from shoal.core.report import ModelResult, ReleaseReport, Risk, Verification, stars_removed
+from shoal.core.report import (
+    OLD_NAMES,
+    ModelResult,
+    ReleaseReport,
+    Risk,
+    Verification,
+    stars_removed,
+)
 from shoal.core.schema import Schema
 from shoal.engines.local.frequencies import Frequencies, frequencies
 from shoal.engines.local.recode import starred
@@ -33,6 +40,7 @@ from shoal.measures.utility import Grouping, column_losses, grouping_of, utility
 from shoal.methods import registry
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.judging import judge_recoding, one_class
+from shoal.methods.lattice.measures import ALIASES
 from shoal.methods.partitions import Coarse, learn_parts
 from shoal.methods.recoding import Recoding, joined, with_centroids
 from shoal.methods.to_model import Trial, model_of
@@ -375,13 +383,21 @@ class Job:
         return names[0] if names else None
 
     def _notices(self) -> tuple[str, ...]:
+        found = list(self.more_notices)
+        asked = self.schema.utility
+        if asked in ALIASES:
+            found.append(
+                f"--utility {asked} is an old name: {ALIASES[asked]} was minimized; what was "
+                f"reported as {asked} is {OLD_NAMES[asked]}"
+            )
         known = {a.name for a in self.schema.attributes}
         left = [name for name in self.source.columns if name not in known]
-        if not left:
-            return self.more_notices
-        named = ", ".join(repr(name) for name in left)
-        text = f"left out, because nobody gave them a role: {named} (keep one with --neutral)"
-        return (*self.more_notices, text)
+        if left:
+            named = ", ".join(repr(name) for name in left)
+            found.append(
+                f"left out, because nobody gave them a role: {named} (keep one with --neutral)"
+            )
+        return tuple(found)
 
     def model(
         self, recoding: Recoding, report: ReleaseReport, *, trial: Trial | None = None

@@ -24,7 +24,8 @@ REPORT = {
     "smallest_class": int, "privacy": list, "utility": dict, "seconds": dict,
 }  # fmt: skip
 UTILITY = {
-    "il", "ncp", "dm", "cm", "aecs", "entropy", "height", "precision", "sse_loss", "loss",
+    "il", "ncp", "dm", "cm", "aecs", "entropy", "height", "class-entropy", "height-utility",
+    "precision", "sse_loss", "loss",
 }  # fmt: skip
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
+import random
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+
+from shoal.methods.lattice.measures import ALIASES, MEASURES
 
 LEVELS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass",
           "occupation")  # fmt: skip
@@ -121,3 +125,58 @@ def test_a_wrong_way_to_divide_is_refused(adult: Any, run: Any, tmp_path: Path) 
     assert answer.code == 2
     assert "--partitions" in answer.err
     assert not (tmp_path / "o.csv").exists()
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> list[object]:
+    chance = random.Random(5)
+    rows = [(f"{chance.randrange(100, 140)}", chance.choice("abcd")) for _ in range(90)]
+    pl.DataFrame(rows, schema=["zip", "sex"], orient="row").write_csv(tmp_path / "t.csv")
+    quasi: dict[str, Any] = {"role": "quasi", "kind": "categorical"}
+    columns = {"zip": {**quasi, "hierarchy": {"mask": {}}}, "sex": quasi}
+    schema = {"columns": columns, "suppression_limit": 0.2}
+    (tmp_path / "s.json").write_text(json.dumps(schema))
+    return ["anonymize", tmp_path / "t.csv", "--schema", tmp_path / "s.json", "-k", 4,
+            "--method", "flash", "--no-attacks"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["height-utility", "class-entropy"])
+def test_what_is_minimized_is_what_is_reported_under_the_same_name(
+    small: list[object], run: Any, tmp_path: Path, name: str
+) -> None:
+    found = json.loads(run(*small, "--utility", name, "--out", tmp_path / "o.csv", "--json").out)
+    best = {"height-utility": 2.0, "class-entropy": math.log2(90)}[name]
+    assert found["utility_measure"] == name
+    assert found["utility"][name] == pytest.approx(best - found["loss"])
+    assert found["notices"] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "name", "reported"),
+    [("height", "level-sum", "height-utility"),
+     ("entropy", "non-uniform-entropy", "class-entropy")],
+)  # fmt: skip
+def test_the_old_names_of_utilities_are_aliases_that_say_so(
+    small: list[object], run: Any, tmp_path: Path, old: str, name: str, reported: str
+) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    first = json.loads(run(*small, "--utility", old, "--out", one, "--json").out)
+    second = json.loads(run(*small, "--utility", name, "--out", two, "--json").out)
+    assert one.read_bytes() == two.read_bytes()
+    assert first["utility_measure"] == second["utility_measure"] == name
+    assert second["notices"] == []
+    assert len(first["notices"]) == 1
+    assert name in first["notices"][0]
+    assert reported in first["notices"][0]
+    assert first["utility"][old] == first["utility"][reported]
+    text = run(*small, "--utility", old, "--out", one, "--report", tmp_path / "r.html").out
+    assert f"search      {name} " in text
+    page = (tmp_path / "r.html").read_text()
+    assert f"<td>{reported}</td>" in page
+    assert f"<td>{old}</td>" not in page
+
+
+def test_the_help_names_every_utility(run: Any) -> None:
+    words = "".join(run("anonymize", "--help").out.split())  # long names are broken
+    for name in (*MEASURES, *ALIASES):
+        assert name in words

@@ -153,7 +153,7 @@ class Naive:
             return max((paid - least) / (n - least), 0.0) if n > least else 0.0
         if name == "ncp":
             return (sum(height_of(tree, c) / max(tree.height, 1) for c in cells) + f) / n
-        if name == "height":
+        if name == "level-sum":
             return node[j]
         if name in ("precision-loss", "height-utility"):
             return ((n - f) * node[j] / max(column.height, 1) + f) / n
@@ -162,7 +162,7 @@ class Naive:
         total = -sum(
             a * math.log2(a / general[column.released(code, node[j])]) for code, a in values.items()
         )
-        if name == "entropy" and f:
+        if name == "non-uniform-entropy" and f:
             gone = Counter(key[j] for key, _ in suppressed)
             total -= sum(s * math.log2(s / f) for s in gone.values())
         return total

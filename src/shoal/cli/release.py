@@ -21,7 +21,14 @@ ATTACKED = 100_000  # a larger table is attacked only when asked for: it is read
 
 Method = Annotated[str, typer.Option(metavar="NAME", help="See `shoal methods`.")]
 Utility = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Measure that a lattice search minimizes.")
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="What a lattice search minimizes: loss, dm, aecs, level-sum (old name: height), "
+        "precision-loss, non-uniform-entropy (old name: entropy), entropy-monotone, ncp, or seed "
+        "003's class-entropy and height-utility.",
+        show_default="loss",
+    ),
 ]
 Aggregate = Annotated[
     str | None, typer.Option(metavar="HOW", help="Of the columns: geometric, arithmetic or max.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from shoal.core.report import ModelResult, ReleaseReport, Verification
+from shoal.core.report import ModelResult, ReleaseReport, Verification, told
 
 
 def as_json(document: dict[str, Any]) -> str:
@@ -58,13 +58,13 @@ def measures(document: dict[str, Any]) -> str:
         f"{document['suppressed']:,} suppressed, {document['classes']:,} classes, "
         f"the smallest has {document['smallest_class']:,} records"
     ]
-    lines += [f"  notice      {notice}" for notice in document["notices"]]
-    for name, value in document["utility"].items():
+    lines += [f"  {'notice':<16}{notice}" for notice in document["notices"]]
+    for name, value in told(document["utility"]).items():
         text = (
             "not known" if value is None else value if isinstance(value, str) else f"{value:,.6g}"
         )
         why = document["notes"].get(name)
-        lines.append(f"  {name:<12}{text}" + ("" if why is None else f" ({why})"))
+        lines.append(f"  {name:<16}{text}" + ("" if why is None else f" ({why})"))
     return "\n".join(lines)
 
 

@@ -9,6 +9,9 @@ from typing import Any
 
 from shoal.core.privacy import PrivacyModel
 
+OLD_NAMES = {"entropy": "class-entropy", "height": "height-utility"}
+"""Names that measures had before; documents keep them beside the true ones."""
+
 INFINITE = "infinite"
 """What a document writes for a measure without bounds: JSON has no such number."""
 
@@ -21,6 +24,11 @@ def written(measures: Mapping[str, float | None]) -> dict[str, float | str | Non
         {'ncp': 0.5, 'cm': None, 'protection': 'infinite'}
     """
     return {name: INFINITE if value == math.inf else value for name, value in measures.items()}
+
+
+def told(measures: Mapping[str, Any]) -> dict[str, Any]:
+    """Return measures as people read them: each once, by its true name."""
+    return {name: value for name, value in measures.items() if name not in OLD_NAMES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

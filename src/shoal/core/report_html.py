@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from shoal.core.report import ModelResult, ReleaseReport, Risk, written
+from shoal.core.report import ModelResult, ReleaseReport, Risk, told, written
 
 _STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;color:#1c2733;max-width:46rem;margin:2.5rem auto;
@@ -100,7 +100,7 @@ def _column_rows(report: ReleaseReport) -> list[str]:
 def _measure_rows(report: ReleaseReport) -> list[str]:
     texts = {
         name: "not known" if v is None else v if isinstance(v, str) else f"{v:,.6g}"
-        for name, v in written(report.utility).items()
+        for name, v in told(written(report.utility)).items()
     }
     return [f"<td>{escape(name)}</td><td class='n'>{text}</td>" for name, text in texts.items()]
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.report import OLD_NAMES
 from shoal.measures.cells import cost_of_node, cost_of_run, costs_on_line, leaves
 from shoal.methods.domain import Domain
 from shoal.methods.recoding import Recoding
@@ -58,20 +59,21 @@ def utility_of(grouping: Grouping) -> dict[str, float | None]:
     lost = ((sizes[:, None] * grouping.level).sum(axis=0) + f) / n
     shares = np.append(sizes, f)[np.append(sizes, f) > 0] / n
     published = len(sizes)
-    return {
+    found = {
         "il": il,
         "ncp": il / (n * columns),
         "dm": float((sizes.astype(np.float64) ** 2).sum() + float(f) * n),
         "cm": None if grouping.minority is None else (grouping.minority + f) / n,
         "aecs": n / (published + (1 if f else 0)),
-        "entropy": float(-(shares * np.log2(shares)).sum()) + 0.0,
-        "height": float((1 - lost).sum()),
+        "class-entropy": float(-(shares * np.log2(shares)).sum()) + 0.0,
+        "height-utility": float((1 - lost).sum()),
         "precision": float(1 - lost.mean()) if lost.size else 1.0,
         "loss": _leaf_loss(grouping),
         "usefulness": _mean(grouping.diversity),
         "protection": _mean_inverse(grouping.spread),
         "sse_loss": None,
     }
+    return found | {old: found[name] for old, name in OLD_NAMES.items()}
 
 
 def column_losses(grouping: Grouping, names: tuple[str, ...]) -> dict[str, float]:

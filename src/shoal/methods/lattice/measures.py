@@ -281,7 +281,7 @@ def measure_of(
     """Return the measure called `name`.
 
     Args:
-        name: one of `MEASURES`.
+        name: one of `MEASURES`, or an old name of one (`ALIASES`).
         space: the lattice; the weights of its columns enter per-column measures.
         tallied: per column, records per code of the domain.
         aggregate: how `loss` joins its columns.
@@ -290,6 +290,7 @@ def measure_of(
     Raises:
         MethodError: no such measure or aggregate.
     """
+    name = ALIASES.get(name, name)
     if name not in MEASURES:
         raise MethodError(problem=f"no utility measure {name!r}; there are {', '.join(MEASURES)}")
     if aggregate not in ("geometric", "arithmetic", "max"):
@@ -300,9 +301,12 @@ def measure_of(
 
 
 MEASURES = (
-    "loss", "dm", "aecs", "height", "precision-loss", "entropy", "entropy-monotone",
+    "loss", "dm", "aecs", "level-sum", "precision-loss", "non-uniform-entropy", "entropy-monotone",
     "ncp", "class-entropy", "height-utility",
 )  # fmt: skip
+ALIASES = {"height": "level-sum", "entropy": "non-uniform-entropy"}
+"""Old names. The measures that a report calls height and entropy are other ones: seed 003's
+`height-utility` and `class-entropy`."""
 
 
 def _column_measure(
@@ -313,7 +317,7 @@ def _column_measure(
     for ladder, counts in zip(space.ladders, tallied, strict=True):
         cost, whole = _costs_of(name, ladder)
         unit = _unit_of(name, ladder, n)
-        if name.startswith("entropy"):
+        if "entropy" in name:
             amounts = [_generalization_entropy(ladder, level, counts) for level in _levels(ladder)]
         else:
             sums = [
@@ -326,7 +330,7 @@ def _column_measure(
         full.append(whole)
         scale.append(unit)
     joined = {"loss": aggregate, "precision-loss": "arithmetic", "ncp": "arithmetic"}
-    kind = EntropyMeasure if name == "entropy" else ColumnMeasure
+    kind = EntropyMeasure if name == "non-uniform-entropy" else ColumnMeasure
     return kind(
         name,
         costs=costs,
@@ -335,7 +339,7 @@ def _column_measure(
         scale=scale,
         weights=[ladder.domain.weight for ladder in space.ladders],
         aggregate=joined.get(name, "sum"),
-        suppression_counts=name not in ("height", "entropy-monotone"),
+        suppression_counts=name not in ("level-sum", "entropy-monotone"),
     )
 
 
@@ -345,7 +349,7 @@ def _levels(ladder: Ladder) -> range:
 
 def _costs_of(name: str, ladder: Ladder) -> tuple[list[NDArray[np.int64]], int]:
     """Return whole numbers that a record pays per level and code, and what the root costs."""
-    if name in ("height", "precision-loss", "height-utility"):
+    if name in ("level-sum", "precision-loss", "height-utility"):
         per_level = [np.full(len(nodes), i, dtype=np.int64) for i, nodes in enumerate(ladder.nodes)]
         return per_level, max(ladder.height, 1)
     weight_of_node = ladder.tree.heights if name == "ncp" else ladder.tree.leaf_counts
@@ -362,7 +366,7 @@ def _unit_of(name: str, ladder: Ladder, records: int) -> float:
         return 1 / (records * max(ladder.tree.height, 1))
     if name in ("precision-loss", "height-utility"):
         return 1 / (records * max(ladder.height, 1))
-    if name == "height":
+    if name == "level-sum":
         return 1 / records
     return 1.0
 
