@@ -22,7 +22,6 @@ from shoal.core.report_html import to_html
 from shoal.core.schema import (
     Attribute,
     Kind,
-    Others,
     Role,
     Schema,
     load_hierarchy,
@@ -32,6 +31,7 @@ from shoal.engines.local.blanked import verify_blanked
 from shoal.engines.local.coding import code_column
 from shoal.engines.local.csv_file import CsvFile
 from shoal.engines.local.database import Database
+from shoal.engines.local.kept import check_kept
 from shoal.engines.local.metrics import measure_release
 from shoal.engines.local.recode import Recoder
 from shoal.engines.local.runs import open_release
@@ -49,6 +49,7 @@ from shoal.know import (
     write_schema,
 )
 from shoal.methods import registry
+from shoal.methods.infer.kept import beside, left_in
 from shoal.methods.judging import judge_recoding
 from shoal.pipeline import Job, Options, for_release, promise_of
 
@@ -137,6 +138,7 @@ def anonymize(
     privacy: Iterable[PrivacyModel] | None = None,
     replace_promise: bool = False,
     out: str | Path | None = None,
+    waive: Iterable[str] = (),
     options: Options | None = None,
 ) -> Release:
     """Release a table: search, recode, verify what is written, and only then publish it.
@@ -148,15 +150,19 @@ def anonymize(
         privacy: what is promised beside the schema's own promise, or more strictly.
         replace_promise: `privacy` takes the place of the schema's promise.
         out: where to write; None returns a table of the kind that came in.
+        waive: kept columns that are meant as they are, whatever they hold; see `Schema.waive`.
         options: method and choices.
 
     Raises:
+        SchemaError: a kept column is an identifier (names, record numbers, e-mail addresses …)
+            and was not waived.
         NoSolutionError: even the whole table as one class does not meet the promise.
         PrivacyError: `privacy` asks for less than the schema promises.
         UnsafeReleaseError: verification failed; nothing was written.
     """
     chosen = options or Options()
     schema = schema.with_promise(privacy or (), replace_promise=replace_promise)
+    schema = schema.with_waived(waive)
     if is_on_spark(table):
         from shoal import spark
 
@@ -164,7 +170,7 @@ def anonymize(
         return Release(table=frame, report=account, schema=fitted)
     kind = None if out is None else format_to_write(Path(out))  # refused before the work
     chosen = for_release(chosen)
-    job = Job.open(table, schema, None, chosen)
+    job = Job.open(table, schema, None, chosen, publishes=True)
     recoding = job.search()
     job.settle_stars(recoding)
     recoder = Recoder(
@@ -253,7 +259,8 @@ def verify(
 ) -> Verification:
     """Judge a table as it stands, whoever made it.
 
-    The quasi-identifiers and sensitive columns are the schema's; other columns are ignored.
+    The quasi-identifiers and sensitive columns are the schema's. Other columns do not change
+    the verdict; those that identify people by themselves are told as warnings.
     `privacy` as in `anonymize`. With `blanked`, sensitive cells may have been blanked: a class
     that is empty altogether passes, and elsewhere an empty cell is no value.
     """
@@ -266,12 +273,14 @@ def verify(
         return spark.verify(release, schema, separator=separator)
     models = promise_of(schema, None)
     source = _open_release(release, separator)
-    faults_free = replace(schema, others=Others.DROP, privacy=())
-    needed = [a for a in faults_free.attributes if a.role in (Role.QUASI, Role.SENSITIVE)]
-    fitted = replace(faults_free, attributes=tuple(needed), target=None).fit(
-        source.columns, where=source.where
-    )
-    return (verify_blanked if blanked else verify_source)(source, fitted, models)
+    fitted = schema.judged().fit(source.columns, where=source.where)
+    verified = (verify_blanked if blanked else verify_source)(source, fitted, models)
+    kept = beside(schema, source.columns)
+    lazy = source.scan(kept)
+    if source.fits_memory():
+        lazy = source.collect(lazy).lazy()
+    warnings = check_kept(source, lazy, kept, schema.waive).warnings
+    return replace(verified, warnings=(*left_in(schema, source.columns), *warnings))
 
 
 def metrics(

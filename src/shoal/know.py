@@ -182,7 +182,9 @@ def risk_before_after(
         domains = None
         if everybody is not None and found:
             before = open_source(original, separator=separator)
-            domains = Attacker(before, source, replace(schema, others=Others.DROP)).table.domains
+            domains = Attacker(
+                before, source, replace(schema, others=Others.DROP, waive=())
+            ).table.domains
         found.append(
             risk_source(
                 source,
@@ -230,7 +232,7 @@ def attack(
     attacker = Attacker(
         open_source(original, separator=separator),
         open_source(release, separator=separator),
-        replace(schema, others=Others.DROP),
+        replace(schema, others=Others.DROP, waive=()),
         seed=seed,
         targets=targets,
         centroids=centroids,

@@ -45,6 +45,7 @@ def encode(
     separator: str | None = None,
     schema: Schema | None = None,
     privacy: Iterable[PrivacyModel] | None = None,
+    waive: Iterable[str] = (),
 ) -> local.Encoded:
     """Apply a model to a table.
 
@@ -60,11 +61,13 @@ def encode(
         schema: what is known of the columns; a model that protects one less is refused. When
             safe, the schema's promise is kept beside the model's.
         privacy: what is promised beside the model's promise, or more strictly; when safe.
+        waive: kept columns that are meant as they are, beside those that the model waives.
 
     Raises:
         ModelFormatError: damaged, or, when safe, without a fingerprint.
         PrivacyError: safe without any promise, or one that asks for less than the model's.
-        SchemaError: the model releases what the schema protects.
+        SchemaError: the model releases what the schema protects, or a kept column is an
+            identifier and nobody waived it.
     """
     _check_unseen(on_unseen)
     learned = _model(model)
@@ -74,6 +77,9 @@ def encode(
         raise MethodError(problem="a promise goes with --safe (safe=True)")
     elif schema is not None:
         enforce_roles(learned, schema)
+    waived = (*waive, *(() if schema is None else schema.waive))
+    if waived:
+        learned = replace(learned, schema=learned.schema.with_waived(waived))
     if is_on_spark(table):
         from shoal import spark
 

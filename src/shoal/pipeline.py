@@ -33,12 +33,14 @@ from shoal.core.report import (
 )
 from shoal.core.schema import Schema
 from shoal.engines.local.frequencies import Frequencies, frequencies
+from shoal.engines.local.kept import check_kept
 from shoal.engines.local.recode import starred
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.verify import verify_source
 from shoal.measures.utility import Grouping, column_losses, grouping_of, utility_of
 from shoal.methods import registry
 from shoal.methods.frequency import FrequencyTable
+from shoal.methods.infer.kept import KeptCheck
 from shoal.methods.judging import judge_recoding, one_class
 from shoal.methods.lattice.measures import ALIASES
 from shoal.methods.partitions import Coarse, learn_parts
@@ -143,6 +145,7 @@ class Job:
     started: float
     star: bool = False
     more_notices: tuple[str, ...] = ()
+    kept: KeptCheck = field(default_factory=KeptCheck)
 
     @classmethod
     def open(
@@ -151,8 +154,13 @@ class Job:
         schema: Schema,
         privacy: Iterable[PrivacyModel] | None,
         options: Options,
+        *,
+        publishes: bool = False,
     ) -> Job:
-        """Read a table down to its frequency table."""
+        """Read a table down to its frequency table.
+
+        With `publishes`, a kept column that is an identifier is refused.
+        """
         started, cpu = time.perf_counter(), time.process_time()
         options.progress("read")
         source = open_source(table, separator=options.separator)
@@ -167,6 +175,9 @@ class Job:
         lazy = source.scan([c for c in source.columns if c in fitted.released], coded=coded)
         if source.fits_memory():
             lazy = source.collect(lazy).lazy()
+        kept = check_kept(source, lazy, fitted.kept, fitted.waive)
+        if publishes:
+            kept.refuse(source.where)
         counted = frequencies(source, lazy, fitted, sensitive=spread)
         check_values(fitted, counted.table)
         return cls(
@@ -179,6 +190,7 @@ class Job:
             seconds={"read": time.perf_counter() - started},
             cpu={"read": time.process_time() - cpu},
             started=started,
+            kept=kept,
         )
 
     def stage(self, name: str) -> None:
@@ -340,7 +352,9 @@ class Job:
             risk_after=_risk(sizes),
             seconds=self._spent(),
             facts={**recoding.facts, "cpu_seconds": _rounded(self.cpu)},
+            warnings=self.kept.warnings,
             notices=self._notices(),
+            roles=self.kept.roles(self.schema, self.source.columns),
         )
 
     def _spent(self) -> dict[str, float]:

@@ -15,7 +15,7 @@ from shoal.core.errors import MethodError, NoSolutionError
 from shoal.core.model import RecodingModel
 from shoal.core.privacy import PrivacyModel
 from shoal.core.report import ModelResult, ReleaseReport, Verification
-from shoal.core.schema import Others, Role, Schema
+from shoal.core.schema import Schema
 from shoal.engines.local.encode import Encoded
 from shoal.engines.local.infer import Inference
 from shoal.engines.local.source import Source
@@ -27,6 +27,7 @@ from shoal.engines.spark.by_class import far_judged, far_sse_loss, far_told, wit
 from shoal.engines.spark.far import DRIVER_ROWS, Far, FarTable
 from shoal.engines.spark.far_parts import far_parts, parts_for
 from shoal.engines.spark.frequencies import SparkFrequencies, frequencies_or_far
+from shoal.engines.spark.kept import check_kept
 from shoal.engines.spark.lattice import far_lattice
 from shoal.engines.spark.mondrian import far_mondrian
 from shoal.engines.spark.parts import Task, learn_parts
@@ -39,6 +40,7 @@ from shoal.measures.risk.report import RiskReport
 from shoal.measures.utility import Grouping
 from shoal.methods import registry
 from shoal.methods.frequency import FrequencyTable
+from shoal.methods.infer.kept import beside, left_in
 from shoal.methods.judging import judge_recoding
 from shoal.methods.partitions import Coarse
 from shoal.methods.recoding import Recoding, joined
@@ -61,9 +63,15 @@ class SparkJob(Job):
 
     @classmethod
     def on(
-        cls, table: Any, schema: Schema, privacy: Iterable[PrivacyModel] | None, options: Options
+        cls,
+        table: Any,
+        schema: Schema,
+        privacy: Iterable[PrivacyModel] | None,
+        options: Options,
+        *,
+        publishes: bool = False,
     ) -> SparkJob:
-        """Read a table down to its frequency table."""
+        """Read a table down to its frequency table; see `Job.open`."""
         started, cpu = time.perf_counter(), time.process_time()
         options.progress("read")
         if options.keep_order:
@@ -73,6 +81,9 @@ class SparkJob(Job):
             schema, privacy, opened.columns, where=opened.where, options=options
         )
         opened.check([name for name in opened.columns if name in fitted.released])
+        kept = check_kept(opened, fitted.kept, fitted.waive)
+        if publishes:
+            kept.refuse(opened.where)
         asked = getattr(table, "driver_rows", None)
         most = DRIVER_ROWS if asked is None else int(asked)
         coded, counted, piles, sums = frequencies_or_far(
@@ -95,6 +106,7 @@ class SparkJob(Job):
             seconds={"read": time.perf_counter() - started},
             cpu={"read": time.process_time() - cpu},
             started=started,
+            kept=kept,
             table=opened,
             most=most,
             far=far,
@@ -289,7 +301,7 @@ def anonymize(
     """
     if out is not None:
         kind_of(out)  # what cannot be written is refused before the work
-    job = SparkJob.on(table, schema, None, options)
+    job = SparkJob.on(table, schema, None, options, publishes=True)
     job.options = for_release(options, is_far=job.far is not None)
     try:
         return _released(job, table, out), job.account, job.schema
@@ -362,9 +374,10 @@ def verify(
     """Judge a table as it stands, whoever made it."""
     models = promise_of(schema, None)
     source = open_table(release, separator=separator)
-    needed = tuple(a for a in schema.attributes if a.role in (Role.QUASI, Role.SENSITIVE))
-    plain = replace(schema, others=Others.DROP, privacy=(), attributes=needed, target=None)
-    return verify_table(source, plain.fit(source.columns, where=source.where), models)
+    verified = verify_table(source, schema.judged().fit(source.columns, where=source.where), models)
+    kept = beside(schema, source.columns)
+    warnings = check_kept(source, kept, schema.waive).warnings
+    return replace(verified, warnings=(*left_in(schema, source.columns), *warnings))
 
 
 def metrics(

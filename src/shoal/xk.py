@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,8 @@ class XkRelease:
     results: tuple[ModelResult, ...]
     risks: tuple[Risk, Risk]
     seconds: float
+    warnings: tuple[str, ...] = ()
+    roles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def privacy(self) -> list[dict[str, Any]]:
@@ -52,6 +54,8 @@ class XkRelease:
             **self.outcome.to_document(),
             "classes": self.outcome.pairs_after,
             "privacy": self.privacy,
+            "roles": {name: dict(role) for name, role in self.roles.items()},
+            "warnings": list(self.warnings),
             "seconds": {"total": round(self.seconds, 6)},
         }
 
@@ -79,7 +83,8 @@ class XkRelease:
             risk_after=self.risks[1],
             seconds={"total": self.seconds},
             columns=found.column_loss,
-            warnings=tuple(found.falsified()),
+            warnings=(*self.warnings, *found.falsified()),
+            roles=self.roles,
         )
 
 
@@ -148,6 +153,8 @@ def release_xk(
         results=tuple(each for result in verified for each in result.privacy),
         risks=made.risks,
         seconds=time.perf_counter() - began,
+        warnings=made.warnings,
+        roles=made.roles,
     )
 
 

@@ -239,7 +239,8 @@ def test_a_schema_must_name_every_column(tmp_path, table, run):
     assert "others" in answer.err
     for others, header in (("drop", "age,zip,dx"), ("keep", "name,age,zip,dx,pay")):
         place.write_text(json.dumps({**document, "others": others}))
-        assert run("anonymize", table, "--schema", place, "-k", 5, "--out", out).code == 0
+        waived = ("--waive", "name") if others == "keep" else ()
+        assert run("anonymize", table, "--schema", place, "-k", 5, "--out", out, *waived).code == 0
         assert out.read_text().splitlines()[0] == header
 
 

@@ -236,3 +236,48 @@ def test_sets_of_a_small_table_are_those_of_brute_force(rows, threshold):
     found = api.infer(frame, max_size=4, threshold=threshold)
     expected = naive.minimal_sets(rows, max_size=4, threshold=threshold)
     assert sorted(s.columns for s in found.search.sets) == sorted(expected)
+
+
+def typed_notes(records=2000):
+    """A table with German phone numbers in what people typed, under several headers."""
+    calls = [i < 743 for i in range(records)]
+    return pl.DataFrame(
+        {
+            "age": [20 + i % 60 for i in range(records)],
+            "sex": ["FM"[i % 2] for i in range(records)],
+            "diagnosis": [["I21", "J18", "S72"][i % 3] for i in range(records)],
+            # Hardly any of the texts differ, so that counts do not show what they are.
+            "note": ["Tel. 030 1234567" if c else "ok" for c in calls],
+            "befund": [f"Rueckruf unter 030 {i:07}" if c else "ohne" for i, c in enumerate(calls)],
+            "treatment": [
+                f"bitte Frau Zq{i % 90} nebenan fragen" if c else "keine"
+                for i, c in enumerate(calls)
+            ],
+            "zustand": ["ruhig" if i % 2 else "Konto DE89 3704 0044 0532 0130 00"
+                        for i in range(records)],
+            "ward": [["unit one", "unit two"][i % 2] for i in range(records)],
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.local("presets")
+def test_a_german_phone_number_in_free_text_does_not_survive_safe_harbor(tmp_path, run):
+    typed_notes().write_csv(tmp_path / "t.csv")
+    out, prepared = tmp_path / "s.yaml", tmp_path / "p.csv"
+    answer = run("infer", tmp_path / "t.csv", "--preset", "hipaa-safe-harbor", "--out", out,
+                 "--prepared", prepared)  # fmt: skip
+    assert answer.code == 0
+    schema = Schema.load(out)
+    assert set(schema.released) == {"age", "sex", "diagnosis"}
+    text = prepared.read_text()
+    for word in ("030", "Tel", "Zq", "DE89"):
+        assert word not in text
+    assert "free text is left out" in answer.out
+
+
+def test_infer_knows_phone_numbers_and_ibans_inside_texts():
+    found = api.infer(typed_notes())
+    for name, what in (("note", "phone numbers"), ("befund", "phone numbers"), ("zustand", "IBAN")):
+        verdict = found.verdicts[name]
+        assert verdict.role is Role.IDENTIFYING
+        assert what in verdict.why

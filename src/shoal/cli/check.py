@@ -18,6 +18,7 @@ def verify(
     schema: opt.SchemaFile = None,
     qi: opt.Quasi = None,
     sensitive: opt.Sensitive = None,
+    waive: opt.Waive = None,
     numeric: opt.Numeric = None,
     categorical: opt.Categorical = None,
     hierarchies: opt.Hierarchies = None,
@@ -59,7 +60,9 @@ def verify(
     )
     result = api.verify(
         opt.input_of(opt.file_of(source, encoding, skip_lines), table, query, engine, master),
-        opt.with_promise(read, flags, replace_promise=replace_promise),
+        opt.with_promise(read, flags, replace_promise=replace_promise).with_waived(
+            opt.names(waive)
+        ),
         separator=sep,
         blanked=blanked,
     )

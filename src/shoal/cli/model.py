@@ -51,6 +51,7 @@ def encode(
     t_distance: opt.TDistance = "equal",
     n: opt.N = None,
     alpha: opt.Alpha = None,
+    waive: opt.Waive = None,
     engine: opt.Engine = "local",
     master: opt.Master = None,
     driver_rows: opt.DriverRows = None,
@@ -65,7 +66,7 @@ def encode(
     With --safe, the batch keeps the model's promise and those of --schema, -k, --l, --t.
     """
     from shoal import api
-    from shoal.cli.render import as_json
+    from shoal.cli.render import as_json, warning_lines
 
     if suppressed is not None:
         opt.is_star(suppressed)
@@ -100,7 +101,7 @@ def encode(
     asked = opt.input_of(place, None, None, engine, master, driver_rows) if is_far else place
     done = api.encode(
         asked, model, out=out, safe=safe, on_unseen=on_unseen, suppressed=suppressed,
-        separator=sep, schema=roles, privacy=promise,
+        separator=sep, schema=roles, privacy=promise, waive=opt.names(waive),
     )  # fmt: skip
     document = done.to_document()
     if json:
@@ -110,6 +111,7 @@ def encode(
             f"{document['released']:,} of {document['records']:,} records released in {out}, "
             f"{document['suppressed']:,} suppressed, {document['unseen']:,} never seen"
         )
+        print(*warning_lines(done.warnings), sep="\n", end="\n" if done.warnings else "")
         for notice in done.notices:
             print(f"  notice      {notice}")
     return 0

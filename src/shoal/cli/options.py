@@ -39,6 +39,12 @@ Sensitive = Annotated[
 ]
 Identifying = Annotated[str | None, typer.Option(metavar="A,B", help="Columns to remove.")]
 Neutral = Annotated[str | None, typer.Option(metavar="A,B", help="Columns to keep as they are.")]
+Waive = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B", help="Kept columns that are meant as they are, identifiers or not."
+    ),
+]
 Numeric = Annotated[str | None, typer.Option(metavar="A,B", help="Columns that hold numbers.")]
 Categorical = Annotated[
     str | None, typer.Option(metavar="A,B", help="Columns that hold categories.")

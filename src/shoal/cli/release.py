@@ -79,6 +79,7 @@ def anonymize(
     sensitive: opt.Sensitive = None,
     identifying: opt.Identifying = None,
     neutral: opt.Neutral = None,
+    waive: opt.Waive = None,
     numeric: opt.Numeric = None,
     categorical: opt.Categorical = None,
     date: opt.Date = None,
@@ -165,7 +166,7 @@ def anonymize(
     rec.check_options(context, method)
     _limit_threads(threads)
     from shoal import api
-    from shoal.cli.render import as_json, summary
+    from shoal.cli.render import as_json, role_rows, summary, warning_lines
 
     flags = PromiseFlags(k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha)
     read = opt.read_schema(
@@ -183,7 +184,7 @@ def anonymize(
         suppression_limit,
         utility,
         target,
-    )
+    ).with_waived(opt.names(waive))
     goal = opt.out_path(out, command="anonymize")
     place = opt.file_of(source, encoding, skip_lines)
     files = opt.files_of(place, schema, hierarchies)
@@ -219,7 +220,9 @@ def anonymize(
         if json:
             print(as_json(done.to_document()))
         elif not quiet:
-            print("\n".join(done.outcome.summary()))
+            head, *rest = done.outcome.summary()
+            rows = [f"  {name:<12}{text}" for name, text in role_rows(done.roles)]
+            print("\n".join([head, *warning_lines(done.warnings), *rest, *rows]))
         return 0
     with stages(quiet=quiet or json) as progress:
         made = api.anonymize(
@@ -285,6 +288,7 @@ def learn(
     sensitive: opt.Sensitive = None,
     identifying: opt.Identifying = None,
     neutral: opt.Neutral = None,
+    waive: opt.Waive = None,
     numeric: opt.Numeric = None,
     categorical: opt.Categorical = None,
     date: opt.Date = None,
@@ -347,7 +351,7 @@ def learn(
         suppression_limit,
         utility,
         target,
-    )
+    ).with_waived(opt.names(waive))
     place = opt.file_of(source, encoding, skip_lines)
     files = opt.files_of(place, schema, hierarchies)
     api.check_place(model, inputs=files)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.core.report import ModelResult, ReleaseReport, Verification, told
@@ -20,6 +21,7 @@ def summary(report: ReleaseReport, *, out: str | None) -> str:
     head = f"{report.released:,} of {report.records:,} records released{where}"
     rows = [
         *[("WARNING", warning) for warning in report.warnings],
+        *role_rows(report.roles),
         ("method", report.method),
         *[("promise", _result(result)) for result in report.privacy],
         ("classes", f"{report.classes:,}, the smallest has {report.smallest_class:,} records"),
@@ -35,6 +37,25 @@ def summary(report: ReleaseReport, *, out: str | None) -> str:
     ]
     rows += [("notice", notice) for notice in report.notices]
     return head + "\n" + "\n".join(f"  {name:<12}{text}" for name, text in rows)
+
+
+def role_rows(roles: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """List every column by what a release does with it, and every waiver."""
+    groups: dict[str, list[str]] = {"recoded": [], "sensitive": [], "kept": [], "removed": []}
+    words = {"quasi": "recoded", "sensitive": "sensitive", "neutral": "kept"}
+    for name, about in roles.items():
+        groups[words.get(str(about["role"]), "removed")].append(name)
+    rows = [(group, ", ".join(names)) for group, names in groups.items() if names]
+    for name, about in roles.items():
+        if about["waived"]:
+            what = about["finding"] or "nothing was found in it"
+            rows.append(("WAIVED", f"{name}: released as it is, because somebody said so ({what})"))
+    return rows
+
+
+def warning_lines(warnings: Sequence[str]) -> list[str]:
+    """Return each warning on a line of its own."""
+    return [f"  {'WARNING':<12}{warning}" for warning in warnings]
 
 
 def verification(result: Verification) -> str:

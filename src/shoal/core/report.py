@@ -119,7 +119,8 @@ class ReleaseReport:
     """The account of one `anonymize` or `learn`: what was decided, lost and promised.
 
     `warnings` must not be overlooked and are printed before any number; `notices` are for
-    whoever reads to the end.
+    whoever reads to the end. `roles` has every column of the table: its role, whether it is
+    released and kept as it is, whether it was waived, and what was found in it.
     """
 
     method: str
@@ -137,6 +138,7 @@ class ReleaseReport:
     columns: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    roles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def with_seconds(self, stage: str, spent: float) -> ReleaseReport:
         """Return the report with time that a stage, and so the whole, took beside the rest."""
@@ -155,6 +157,7 @@ class ReleaseReport:
             "privacy": [result.to_document() for result in self.privacy],
             "utility": written(self.utility),
             "column_loss": dict(self.columns),
+            "roles": {name: dict(role) for name, role in self.roles.items()},
             "risk": {
                 "before": self.risk_before.to_document(),
                 "after": self.risk_after.to_document(),

@@ -36,6 +36,8 @@ def to_html(report: ReleaseReport) -> str:
         _listed("Warnings", report.warnings, " class='broken'"),
         "<h2>The promise</h2>",
         _table(("model", "parameters", "worst class", "verdict"), map(_promise, report.privacy)),
+        "<h2>The columns</h2>",
+        _table(("column", "role", "in the release"), _role_rows(report)),
         "<h2>The risk that remains</h2>",
         "<p>For an attacker who knows the quasi-identifiers of everybody in the table.</p>",
         _table(("", "before", "after"), _risk_rows(report.risk_before, report.risk_after)),
@@ -95,6 +97,21 @@ def _column_rows(report: ReleaseReport) -> list[str]:
         f"<td><div class='bar'><i style='width:{100 * share:.1f}%'></i></div></td>"
         for name, share in sorted(report.columns.items(), key=lambda item: -item[1])
     ]
+
+
+def _role_rows(report: ReleaseReport) -> list[str]:
+    rows = []
+    for name, about in report.roles.items():
+        word = {"identifying": "removed", "quasi": "recoded", "None": "left out"}.get(
+            str(about["role"]), "as it is"
+        )
+        word += "; waived by name" if about["waived"] else ""
+        word += f"; {about['finding']}" if about["finding"] else ""
+        rows.append(
+            f"<td>{escape(name)}</td><td>{escape(about['role'] or 'none')}</td>"
+            f"<td>{escape(word)}</td>"
+        )
+    return rows
 
 
 def _measure_rows(report: ReleaseReport) -> list[str]:

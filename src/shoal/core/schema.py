@@ -29,6 +29,10 @@ class Role(StrEnum):
     NEUTRAL = "neutral"  # kept
 
 
+KEPT = (Role.SENSITIVE, Role.NEUTRAL)
+"""Roles whose columns are released as they are."""
+
+
 class Kind(StrEnum):
     """How the values of a column are compared."""
 
@@ -132,6 +136,7 @@ class Schema:
     utility: str | None = None
     suppression_limit: float = 0.0
     target: str | None = None
+    waive: tuple[str, ...] = ()  # kept columns that are meant as they are, whatever they hold
 
     def __post_init__(self) -> None:
         faults = _faults_of(self)
@@ -152,6 +157,19 @@ class Schema:
     def released(self) -> tuple[str, ...]:
         """Names of the columns that a release keeps: all but the identifying ones."""
         return tuple(a.name for a in self.attributes if a.role is not Role.IDENTIFYING)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Names of the columns that are released as they are, in the schema's order."""
+        return tuple(a.name for a in self.attributes if a.role in KEPT)
+
+    def judged(self) -> Self:
+        """Return the schema of what a verification judges: nothing but classes and their spread."""
+        looked = (Role.QUASI, Role.SENSITIVE)
+        needed = tuple(a for a in self.attributes if a.role in looked)
+        return replace(
+            self, attributes=needed, others=Others.DROP, privacy=(), target=None, waive=()
+        )
 
     def named(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with one role."""
@@ -190,6 +208,10 @@ class Schema:
         kept = asked if replace_promise else combined(self.privacy, asked, self.sensitive)
         limit = self.suppression_limit if suppression_limit is None else suppression_limit
         return replace(self, privacy=kept, suppression_limit=limit)
+
+    def with_waived(self, names: Iterable[str]) -> Self:
+        """Return the schema with further columns waived: released whatever they hold."""
+        return replace(self, waive=tuple(dict.fromkeys((*self.waive, *names))))
 
     def fit(self, columns: Sequence[str], *, where: str = "table") -> Self:
         """Return the schema of a table with these columns, every column named.
@@ -256,12 +278,15 @@ class Schema:
             document["utility"] = self.utility
         if self.target is not None:
             document["target"] = self.target
+        if self.waive:
+            document["waive"] = list(self.waive)
         return document
 
 
 _KEYS = frozenset(
-    ("version", "columns", "others", "privacy", "utility", "suppression_limit", "missing", "target")
-)
+    ("version", "columns", "others", "privacy", "utility", "suppression_limit", "missing", "target",
+     "waive")
+)  # fmt: skip
 _COLUMN_KEYS = frozenset(
     ("role", "kind", "hierarchy", "order", "weight", "bounds", "distance", "beta")
 )
@@ -277,6 +302,10 @@ def _faults_of(schema: Schema) -> list[str]:
     known = {a.name for a in schema.attributes if a.role is not Role.IDENTIFYING}
     if schema.target is not None and schema.target not in known:
         faults.append(f"target {schema.target!r} is not a released column of the schema")
+    roles = {a.name: a.role for a in schema.attributes}
+    for name in schema.waive:
+        if name in roles and roles[name] not in KEPT:
+            faults.append(f"column {name!r} is {roles[name]}: only a kept column can be waived")
     kinds = {a.name: str(a.kind or "") for a in schema.attributes if a.role is Role.SENSITIVE}
     trees = {a.name for a in schema.attributes if a.hierarchy is not None}
     for model in schema.privacy:
@@ -293,6 +322,10 @@ def _column_faults(schema: Schema, columns: Sequence[str]) -> list[str]:
     for attribute in schema.attributes:
         if attribute.name not in present:
             faults.append(f"column {attribute.name!r}: no such column in the table; check the name")
+    named = {a.name for a in schema.attributes}
+    for name in schema.waive:
+        if name not in named and (schema.others is not Others.KEEP or name not in present):
+            faults.append(f"column {name!r} is waived but not kept; give it the role neutral")
     return faults
 
 
@@ -466,6 +499,12 @@ def _options(document: Mapping[Any, Any], *, faults: list[str]) -> dict[str, Any
         faults.append("missing must be a list of marks such as ['?', 'NA']")
         marks = []
     options["missing"] = tuple(marks)
+    waived = document.get("waive", [])
+    waived = [waived] if isinstance(waived, str) else waived
+    if not isinstance(waived, Sequence) or not all(isinstance(name, str) for name in waived):
+        faults.append("waive must be a list of kept columns such as [mrn]")
+        waived = []
+    options["waive"] = tuple(waived)
     for key in ("utility", "target"):
         value = document.get(key)
         if value is not None and not isinstance(value, str):

@@ -1,8 +1,17 @@
 """Forms of values."""
 
+import re
+
 import pytest
 
-from shoal.methods.infer.patterns import date_form, is_address, is_person_name, is_phone, signs
+from shoal.methods.infer.patterns import (
+    EMBEDDED,
+    date_form,
+    is_address,
+    is_person_name,
+    is_phone,
+    signs,
+)
 
 
 def concepts(*values):
@@ -84,3 +93,53 @@ def test_names_need_capitals_and_addresses_a_number():
     assert not is_person_name("Room 7")
     assert not is_address("Main Street")
     assert not is_address("7 dwarfs")
+
+
+PHONES = (
+    """
++49 30 1234567|+49 (0)30 1234567|0049 30 1234567|030 1234567|030/1234567|(030) 1234567
+0171-1234567|0171 123 45 67|+44 20 7946 0018|020 7946 0018|07700 900123|+33 1 23 45 67 89
+01 23 45 67 89|01.23.45.67.89|+1 415-555-0132|(415) 555-0132|415-555-0132|415.555.0132
+1-415-555-0132|+39 06 1234 5678|06 1234 5678|+34 912 34 56 78|912 34 56 78|+31 20 123 4567
+020-1234567|+41 44 123 45 67|044 123 45 67|+43 1 5123456|01 5123456|+48 22 123 45 67
+22 123 45 67|+46 8 123 456 78|08-123 456 78|+81 3-1234-5678|03-1234-5678|+91 98765 43210
++55 11 91234-5678|(11) 91234-5678|+61 2 9876 5432|(02) 9876 5432|+45 12 34 56 78|12 34 56 78
++86 10 1234 5678
+""".strip()
+    .replace("\n", "|")
+    .split("|")
+)
+OTHERS = (
+    """
+1000-1999|36-04010|01-01301|2024-01-02|02.01.2024|12345-6789|123-45-6789|1 234 567
+0002-1433-80|00093-7180-01|978-3-16-148410-0|1234-5678|2023-123456|192.168.1.10|4001.60
+12345678|250.01|1.2.3|50-00-0|10000 - 19999|2023/01/12345|12345-6|0930 1200|0000123456
+20240102|123456789012|3.14159265|(12) 34|+5|+1234|-12345678
+""".strip()
+    .replace("\n", "|")
+    .split("|")
+)
+
+
+@pytest.mark.parametrize("text", PHONES)
+def test_phone_numbers_of_many_countries_are_known_alone_and_in_a_text(text):
+    assert is_phone(text)
+    found = re.search(EMBEDDED["phone"].regex, f"am besten Tel. {text} anrufen", re.ASCII)
+    assert found is not None
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_codes_dates_and_ranges_are_no_phone_numbers_alone_or_in_a_text(text):
+    assert not is_phone(text)
+    assert not re.search(EMBEDDED["phone"].regex, f"ein Wert von {text} steht da", re.ASCII)
+
+
+def test_an_iban_in_a_text_is_proven_by_its_check_digits():
+    hidden = EMBEDDED["account"]
+    for text, proven in (
+        ("zahlt von DE89 3704 0044 0532 0130 00 BIC COBADEFF", True),
+        ("zahlt von GB82WEST12345698765432.", True),
+        ("zahlt von DE89 3704 0044 0532 0130 01 bar", False),
+    ):
+        found = [m[0] for m in re.finditer(hidden.regex, text)]
+        assert any(map(hidden.proves, found)) is proven

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from shoal.core.report import Risk
 from shoal.core.schema import Schema
 from shoal.engines.local.blanked import verify_release
 from shoal.engines.local.frequencies import Frequencies, frequencies
+from shoal.engines.local.kept import check_kept
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.steps import StepFiles, StepTable
 from shoal.methods.adaptive.candidates import Prediction
@@ -57,6 +59,8 @@ class Applied(NamedTuple):
     outcome: Outcome
     false_rows: NDArray[np.bool_]
     risks: tuple[Risk, Risk]
+    warnings: tuple[str, ...] = ()
+    roles: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
     def marks(self) -> pl.DataFrame:
         """Return the false rows as a table of their own: their numbers, the first row is 1."""
@@ -124,6 +128,7 @@ def apply(
         order of the table.
 
     Raises:
+        SchemaError: a kept column is an identifier, and the schema does not waive it.
         NoSolutionError: every record would be suppressed, or more than the limit allows.
         UnsafeReleaseError: the release did not verify; there is none.
 
@@ -136,6 +141,8 @@ def apply(
         ([('F', 9), ('M', 5)], 1)
     """
     opened = Opened.read(table, schema, k, choices or Choices(), separator)
+    kept = check_kept(opened.source, opened.batch.lazy(), opened.schema.kept, schema.waive)
+    kept.refuse(opened.source.where)
     foreseen = opened.rank(k)
     threshold = foreseen.recommended.xk if xk is None else xk
     carried = opened.carry_out(k, threshold, seed=seed, steps=steps)
@@ -153,7 +160,8 @@ def apply(
         carried, columns=len(released.columns), prediction=foreseen.prediction(threshold)
     )
     risks = (_risk(pairs_of(carried.before)), _risk(pairs_of(carried.after)))
-    return Applied(released, outcome, false_rows, risks)
+    roles = kept.roles(opened.schema, opened.source.columns)
+    return Applied(released, outcome, false_rows, risks, kept.warnings, roles)
 
 
 def _risk(pairs: Pairs) -> Risk:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -33,11 +33,13 @@ from shoal.edge.fast import FastEncoder
 from shoal.edge.stream import EncodeReport, encode_stream
 from shoal.engines.local.encode_keys import Column, distinct_rows
 from shoal.engines.local.encode_settle import Cover, Tuples, near_homes, settle_tuples
+from shoal.engines.local.kept import check_kept
 from shoal.engines.local.recode import Part
 from shoal.engines.local.source import Source, format_of, format_to_write, open_source
 from shoal.engines.local.types import texts_of
 from shoal.engines.local.verify import verify_source
 from shoal.engines.local.write import all_or_nothing, write_parts
+from shoal.methods.infer.kept import KeptCheck, beside
 
 BATCH = 250_000  # records; Polars reads several such batches ahead
 _THREADS = 2
@@ -51,10 +53,11 @@ class Encoded:
     report: EncodeReport
     verification: Verification | None = None
     notices: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def to_document(self) -> dict[str, Any]:
         """Return the report as DESIGN's JSON document of `encode`."""
-        document = self.report.to_document()
+        document = {**self.report.to_document(), "warnings": list(self.warnings)}
         if self.verification is not None:
             document["verification"] = self.verification.to_document()
         if self.notices:
@@ -88,6 +91,7 @@ def encode_table(
     Raises:
         InputError: a column is missing or has no role, or, with `on_unseen="error"`,
             records that no class covers.
+        SchemaError: a kept column is an identifier, and the model does not waive it.
     """
     job = EncodeJob.open(table, model, on_unseen, suppressed, separator)
     return job.finish(job.parts(), out, table)
@@ -162,6 +166,7 @@ class EncodeJob:
     closed: set[Home] = field(default_factory=set)  # what a safe batch does not release
     starred: bool = True
     held: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
+    kept: KeptCheck = field(default_factory=KeptCheck)
     texts: pl.DataFrame | None = None
     notices: tuple[str, ...] = ()
 
@@ -184,10 +189,14 @@ class EncodeJob:
         lazy = source.scan(columns, coded=[*quasi, *model.schema.sensitive] if is_csv else ())
         if source.fits_memory():
             lazy = source.collect(lazy).lazy()
+        kept = check_kept(source, lazy, beside(model.schema, columns), model.schema.waive)
+        kept.refuse(source.where)
         sweep(encoder)
         coded = [Column(j, encoder) for j in range(len(quasi))]
         starred = suppressed == "star"
-        return cls(source, lazy, model, encoder, columns, Cover(encoder, coded), starred=starred)
+        return cls(
+            source, lazy, model, encoder, columns, Cover(encoder, coded), starred=starred, kept=kept
+        )
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield the table in pieces that fit memory, in its own order."""
@@ -332,13 +341,16 @@ class EncodeJob:
 
     def encoded(self, table: Any, verified: Verification | None) -> Encoded:
         """Return what was made of the table, with its account."""
-        return Encoded(table=table, report=self.report, verification=verified, notices=self.notices)
+        return Encoded(
+            table=table,
+            report=self.report,
+            verification=verified,
+            warnings=self.kept.warnings,
+            notices=self.notices,
+        )
 
     def _verify(self, source: Source) -> Verification:
-        schema = self.model.schema
-        needed = tuple(a for a in schema.attributes if a.role in (Role.QUASI, Role.SENSITIVE))
-        plain = replace(schema, attributes=needed, others=Others.DROP, target=None, privacy=())
-        verified = verify_source(source, plain, self.model.privacy)
+        verified = verify_source(source, self.model.schema.judged(), self.model.privacy)
         if not verified.holds:
             raise UnsafeReleaseError(
                 problem=(

@@ -198,13 +198,19 @@ def infer(
 
 def column_facts(source: Source, lazy: pl.LazyFrame, name: str) -> ColumnFacts:
     """Count one column: one group-by, then a look at its distinct values."""
-    counted = source.collect(lazy.select(pl.col(name)).group_by(name).agg(pl.len().alias(_ROWS)))
+    counted = source.collect(lazy.group_by(name).agg(source.records.alias(_ROWS)))
     dtype = counted[name].dtype
     if isinstance(dtype, (pl.List, pl.Struct, pl.Array, pl.Object, pl.Binary)):
         raise InputError(
             where=f"column {name!r}", problem=f"holds {dtype.base_type()} values, not plain ones"
         )
     texts = counted.select(pl.col(name).cast(pl.String).alias("text"), pl.col(_ROWS))
+    return facts_of(name, texts, dtype)
+
+
+def facts_of(name: str, counted: pl.DataFrame, dtype: pl.DataType) -> ColumnFacts:
+    """Look at a column whose values are counted: their texts, and how often each one occurs."""
+    texts = counted.select(pl.first().alias("text"), pl.last().alias(_ROWS))
     records = int(texts[_ROWS].sum())
     stripped = pl.col("text").str.strip_chars()
     absent = stripped.is_null() | (stripped == "") | stripped.is_in(list(MARKS))
@@ -214,6 +220,7 @@ def column_facts(source: Source, lazy: pl.LazyFrame, name: str) -> ColumnFacts:
     form, zeros = _form(values, dtype)
     low, high = _range(values) if form in ("integer", "decimal") else (None, None)
     lengths = values.str.len_chars()
+    words = values.str.strip_chars().str.count_matches(r"\s\S") + 1
     return ColumnFacts(
         name=name,
         records=records,
@@ -226,7 +233,8 @@ def column_facts(source: Source, lazy: pl.LazyFrame, name: str) -> ColumnFacts:
         lowest=low,
         highest=high,
         length=float(lengths.mean() or 0.0),  # type: ignore[arg-type]
-        words=float((values.str.count_matches(r"\s\S") + 1).mean() or 0.0),  # type: ignore[arg-type]
+        words=float(words.mean() or 0.0),  # type: ignore[arg-type]
+        most_words=_number(words.max()),
         widths=lengths.n_unique() if values.len() else 0,
         embedded=_embedded(values) if form == "text" else {},
         marks=tuple(sorted(marks)),
@@ -282,7 +290,15 @@ def _spread(values: pl.Series) -> list[str]:
 
 
 def _embedded(values: pl.Series) -> dict[str, int]:
-    return {key: int(values.str.contains(regex).sum()) for key, (_, regex) in EMBEDDED.items()}
+    found = {}
+    for key, hidden in EMBEDDED.items():
+        holds = values.str.contains(hidden.regex)
+        if hidden.proves is not None and holds.any():
+            inside = values.filter(holds).str.extract_all(hidden.regex).to_list()
+            found[key] = sum(any(map(hidden.proves, texts)) for texts in inside)
+        else:
+            found[key] = int(holds.sum())
+    return found
 
 
 def _distinct_rows(

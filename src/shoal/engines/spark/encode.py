@@ -7,7 +7,7 @@ combinations than the driver takes, they are decided where they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,6 @@ from shoal.core.model_runtime import Encoder
 from shoal.core.model_safe import for_safe
 from shoal.core.model_sweep import sweep
 from shoal.core.report import Verification
-from shoal.core.schema import Others, Role
 from shoal.engines.local.encode import Encoded, EncodeJob, _released, _unseen_error
 from shoal.engines.local.encode_keys import Column
 from shoal.engines.local.encode_settle import _COUNT as COUNT
@@ -39,12 +38,14 @@ from shoal.engines.spark.coding import (
     with_keys,
 )
 from shoal.engines.spark.far import DRIVER_ROWS
+from shoal.engines.spark.kept import check_kept
 from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.recode import Labelled
 from shoal.engines.spark.source import SparkSource, open_table, open_written
 from shoal.engines.spark.trial import FarBoard, FarTuples, single_rows
 from shoal.engines.spark.verify import verify_table
 from shoal.engines.spark.write import all_or_nothing, kind_of
+from shoal.methods.infer.kept import beside
 
 
 def encode(
@@ -114,6 +115,8 @@ class SparkEncodeJob(EncodeJob):
         plain = Source(where=source.where, columns=source.columns, format="frame")
         columns = _released(plain, model.schema)
         source.check(columns)
+        kept = check_kept(source, beside(model.schema, columns), model.schema.waive)
+        kept.refuse(source.where)
         sweep(encoder)
         coded, mapped = [], []
         for j, values in enumerate(distinct_values(source, encoder.names)):
@@ -128,7 +131,7 @@ class SparkEncodeJob(EncodeJob):
             coded.append(column)
         return cls(
             plain, pl.LazyFrame(), model, encoder, columns, Cover(encoder, coded),
-            starred=suppressed == "star", spark=source, mapped=mapped,
+            starred=suppressed == "star", kept=kept, spark=source, mapped=mapped,
         )  # fmt: skip
 
     @property
@@ -267,10 +270,7 @@ class SparkEncodeJob(EncodeJob):
 
     def judged(self, source: SparkSource) -> Verification:
         """Judge what was released; raise if it does not hold."""
-        schema = self.model.schema
-        needed = tuple(a for a in schema.attributes if a.role in (Role.QUASI, Role.SENSITIVE))
-        plain = replace(schema, attributes=needed, others=Others.DROP, target=None, privacy=())
-        verified = verify_table(source, plain, self.model.privacy)
+        verified = verify_table(source, self.model.schema.judged(), self.model.privacy)
         if not verified.holds or verified.records != self.report.released:
             raise UnsafeReleaseError(
                 problem=(

@@ -14,18 +14,13 @@ from shoal.engines.local.infer import (
     SECONDS,
     THRESHOLD,
     Inference,
-    _alone,
-    _embedded,
-    _form,
-    _number,
-    _range,
-    _spread,
     dense_codes,
+    facts_of,
 )
 from shoal.engines.spark.frequencies import cells
 from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.source import SparkSource
-from shoal.methods.infer.column import MARKS, ColumnFacts
+from shoal.methods.infer.column import ColumnFacts
 from shoal.methods.infer.roles import decide
 from shoal.methods.infer.sets import ColumnSet, find_sets, with_single_columns
 
@@ -79,31 +74,4 @@ def column_facts(source: SparkSource, name: str) -> ColumnFacts:
     counted = source.polars(grouped)
     dtype = counted["text"].dtype
     texts = counted.select(pl.col("text").cast(pl.String), pl.col(ROWS))
-    texts = texts.sort("text", nulls_last=False)
-    records = int(texts[ROWS].sum())
-    stripped = pl.col("text").str.strip_chars()
-    absent = stripped.is_null() | (stripped == "") | stripped.is_in(list(MARKS))
-    marks = texts.filter(stripped.is_in(list(MARKS)))["text"].str.strip_chars().unique().to_list()
-    present = texts.filter(~absent)
-    values = present["text"]
-    form, zeros = _form(values, dtype)
-    low, high = _range(values) if form in ("integer", "decimal") else (None, None)
-    lengths = values.str.len_chars()
-    return ColumnFacts(
-        name=name,
-        records=records,
-        missing=records - int(present[ROWS].sum()),
-        distinct=present.height,
-        commonest=_number(present[ROWS].max()),
-        sample=tuple(_spread(values)),
-        form=form,
-        leading_zeros=zeros,
-        lowest=low,
-        highest=high,
-        length=float(lengths.mean() or 0.0),  # type: ignore[arg-type]
-        words=float((values.str.count_matches(r"\s\S") + 1).mean() or 0.0),  # type: ignore[arg-type]
-        widths=lengths.n_unique() if values.len() else 0,
-        embedded=_embedded(values) if form == "text" else {},
-        marks=tuple(sorted(marks)),
-        alone=_alone(texts[ROWS].to_numpy().astype(np.int64)),
-    )
+    return facts_of(name, texts.sort("text", nulls_last=False), dtype)

@@ -69,6 +69,26 @@ def is_iban(text: str) -> bool:
     return int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1
 
 
+_IBAN_COUNTRIES = {
+    15: "NO", 16: "BE", 18: "DK FI FO GL NL", 19: "MK SI", 20: "AT BA EE KZ LT LU XK",
+    21: "CH HR LI LV", 22: "BG BH CR DE GB GE IE ME RS", 23: "AE GI IL TL",
+    24: "AD CZ ES MD PK RO SA SE SK TN VG", 25: "PT", 26: "IS TR", 27: "FR GR IT MC SM",
+    28: "AL AZ CY DO GT HU LB PL", 29: "BR EG PS QA UA", 30: "JO KW MU", 31: "MT SC",
+}  # fmt: skip
+_IBAN_LENGTHS = {c: length for length, some in _IBAN_COUNTRIES.items() for c in some.split()}
+
+
+def starts_with_iban(text: str) -> bool:
+    """Say whether a text begins with an IBAN; how long it is, its country says.
+
+    Example:
+        >>> starts_with_iban("DE89 3704 0044 0532 0130 00 BIC"), starts_with_iban("DE89 1234")
+        (True, False)
+    """
+    plain = digits_of(text).upper()
+    return is_iban(plain[: _IBAN_LENGTHS.get(plain[:2], len(plain))])
+
+
 def is_us_ssn(text: str) -> bool:
     """United States social security number; it has no check digit, only forbidden parts."""
     found = re.fullmatch(r"(\d{3})-(\d{2})-(\d{4})", text.strip(), re.ASCII)

@@ -26,6 +26,7 @@ class ColumnFacts:
         leading_zeros: some number starts with a needless zero, so it is a code.
         lowest, highest: of numbers; used to choose interval widths, never shown.
         length, words: mean length and number of words of the distinct texts.
+        most_words: words of the wordiest text.
         widths: number of different text lengths.
         embedded: how many distinct values hide an e-mail address, phone number … inside.
         marks: the marks for missing values that occur.
@@ -45,6 +46,7 @@ class ColumnFacts:
     highest: float | None = field(default=None, repr=False)
     length: float = 0.0
     words: float = 0.0
+    most_words: int = 0
     widths: int = 0
     embedded: Mapping[str, int] = field(default_factory=dict)
     marks: tuple[str, ...] = ()

@@ -74,19 +74,44 @@ def is_address(text: str) -> bool:
     return bool(_NUMBER_FIRST.fullmatch(plain) or _STREET_FIRST.fullmatch(plain))
 
 
+# Written by people of many countries. The library `phonenumbers` needs to know the country for
+# everything without a +: tried with 16 of them on the tests' lists it finds as many numbers and
+# takes dates, postal codes and social security numbers for phone numbers.
+_PHONE = re.compile(
+    r"(\+|00)[1-9][\d\s().\-/]{6,20}"  # international
+    r"|\(?0[1-9]\d{0,4}\)?[\s\-/.]+\d[\d\s\-/.]{3,14}"  # an area code that starts with 0
+    r"|(1[\s.\-])?\(?[2-9]\d\d\)?[\s.\-]{1,2}\d{3}[\s.\-]\d{4}"  # North America
+    r"|\([1-9]\d{1,3}\)\s?\d{3,5}[\s\-]\d{3,4}"  # area code in brackets
+    r"|\d{2,4}( \d{2,4}){2,4}",  # groups, no area code
+    re.ASCII,
+)
+_NO_PHONE = re.compile(
+    r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}( .*)?"  # a date, or a social security number
+    r"|\d{3}-\d\d-\d{4}"
+    r"|[-+]?\d*\.\d*|(\d{1,3}\.){3}\d{1,3}"  # a number, an IP address
+    r"|\d{1,3}( \d{3})+|\d{4}( \d{4})+"  # thousands, a card
+    r"|\d{4}-\d{4}-\d\d|\d{5}-\d{3,4}-\d{1,2}"  # a drug (NDC)
+    r"|(19|20)\d\d[\s\-/.].*|97[89][\s-].*",  # a year, a book
+    re.ASCII,
+)
+
+
 def is_phone(text: str) -> bool:
     """Say whether a text looks like a phone number; bare digits alone do not.
 
     Example:
-        >>> is_phone("+44 20 7946 0018"), is_phone("(415) 555-0132"), is_phone("4155550132")
+        >>> is_phone("+44 20 7946 0018"), is_phone("030 1234567"), is_phone("4155550132")
         (True, True, False)
     """
     plain = text.strip()
-    if not re.fullmatch(r"\+?[\d\s().\-/]{7,22}", plain, re.ASCII):
+    if not _PHONE.fullmatch(plain) or _NO_PHONE.fullmatch(plain):
         return False
-    if re.fullmatch(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}( .*)?|[-+]?\d*\.\d*", plain, re.ASCII):
-        return False  # a date, or a number
-    return 7 <= sum(c.isdigit() for c in plain) <= 15 and not plain.isdigit()
+    digits = sum(c.isdigit() for c in plain)
+    groups = len(re.findall(r"\d+", plain))
+    if plain[0] == "+":
+        return 8 <= digits <= 15
+    # Two numbers with something between are a range or a code, unless the first is an area.
+    return 8 <= digits <= 15 and groups > 1 and (groups > 2 or digits >= 9)
 
 
 def is_phone_digits(text: str) -> bool:
@@ -238,10 +263,37 @@ def _most(texts: Sequence[str], fits: Callable[[str], bool]) -> bool:
     return sum(map(fits, texts)) >= SHARE * len(texts)
 
 
-EMBEDDED: Mapping[str, tuple[str, str]] = {
-    "email": ("e-mail addresses", r"(?i)[a-z0-9._%+-]+@[a-z0-9-]+\.[a-z]{2,}"),
-    "url": ("web addresses", r"(?i)\b(https?://|www\.)\S+"),
-    "phone": ("phone numbers", r"(\+\d{1,3}[ -]?\d|\(\d{3}\) ?\d{3}-|\b\d{3}-\d{3}-)\d[\d -]{2,}"),
-    "national_id": ("social security numbers", r"\b\d{3}-\d{2}-\d{4}\b"),
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """An identifier that hides inside longer texts.
+
+    Attributes:
+        words: how it is called in a report.
+        regex: finds it; Polars takes no look-around.
+        proves: the test that what was found must pass, if a regular expression is not enough.
+    """
+
+    words: str
+    regex: str
+    proves: Callable[[str], bool] | None = None
+
+
+_CALL = r"tel|telefon\w*|telephone|phone|fon|mobile?|mobil\w*|handy|fax|cell|call|ring"
+EMBEDDED: Mapping[str, Hidden] = {
+    "email": Hidden("e-mail addresses", r"(?i)[a-z0-9._%+-]+@[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}"),
+    "url": Hidden("web addresses", r"(?i)\b(https?://|www\.)\S+"),
+    "phone": Hidden(
+        "phone numbers",
+        rf"(?i)\b({_CALL})\b[.:]?( ?(nr|no|number|nummer)\b[.:]?)?[ :]*[+(]?\d[\d ()/.-]{{4,}}\d"
+        r"|\+[1-9]\d{0,2}[ ./()-]{0,2}\d[\d ./()-]{5,16}\d"
+        r"|\b00[1-9]\d{0,2}[ /-]\d[\d /-]{6,}\d"
+        r"|\(0\d{1,5}\)[ /-]{0,3}\d{3,}|\b0[1-9]\d{1,4}[ /-]{1,3}\d{3,4}[ -]?\d{2,8}\b"
+        r"|\b0[1-9]([ .]\d\d){4}\b"
+        r"|\(\d{3}\) ?\d{3}[-. ]\d{4}\b|\b[2-9]\d\d[-.]\d{3}[-.]\d{4}\b",
+    ),
+    "national_id": Hidden("social security numbers", r"\b\d{3}-\d{2}-\d{4}\b"),
+    "account": Hidden(
+        "IBANs", r"\b[A-Z]{2}\d\d ?([A-Z0-9]{4} ?){2,7}[A-Z0-9]{0,4}\b", check.starts_with_iban
+    ),
 }
-"""Identifiers that hide inside longer texts; regular expressions without look-around."""
+"""Identifiers inside longer texts, by the concept that they are a sign of."""

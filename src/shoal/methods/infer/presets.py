@@ -17,6 +17,7 @@ from typing import Any
 from shoal.core.errors import MethodError
 from shoal.core.schema import Kind, Role
 from shoal.methods.infer.column import ColumnFacts
+from shoal.methods.infer.headers import concept_of
 from shoal.methods.infer.propose import schema_document
 from shoal.methods.infer.roles import Verdict, is_band
 
@@ -37,6 +38,11 @@ a newer list before you rely on this one."""
 
 SMALL_ZIPS = tuple(sorted({area for areas in ZIP_LISTS.values() for area in areas}))
 OLDEST = 89
+SENTENCE = 4
+"""Words that make a text more than a label."""
+
+LABELS = 20
+"""Different texts that may be a list of labels."""
 
 
 class Step(StrEnum):
@@ -101,12 +107,14 @@ def apply_preset(
             entry = dict(document["columns"][rule.column])
             entries[rule.column] = {**entry, **_entry(rule, day)}
     promise = [m for m in document["privacy"] if "column" not in m or m["column"] in entries]
+    texts = [c.name for c in columns if verdicts[c.name].free_text or is_text(c)]
     changed = {"columns": entries, "others": "drop", "privacy": promise}
     notices = (
         "Safe Harbor also asks that nobody who releases the table knows a way to re-identify.",
         f"zip areas with few people: lists of {len(ZIP_LISTS)} censuses, the newest of 2010; "
         "check for newer data.",
         f"birth years are judged by the age on {day.isoformat()}.",
+        *([f"free text is left out: {', '.join(map(repr, texts))}."] if texts else []),
     )
     return Preset(
         name=name, rules=rules, as_of=day, schema={**document, **changed}, notices=notices
@@ -123,7 +131,7 @@ def _rule(column: ColumnFacts, verdict: Verdict) -> Rule:
 
 
 def _step(column: ColumnFacts, verdict: Verdict) -> Step:
-    if verdict.role is Role.IDENTIFYING or verdict.free_text:
+    if verdict.role is Role.IDENTIFYING or verdict.free_text or is_text(column):
         return Step.REMOVE
     is_date = verdict.kind is Kind.DATE or verdict.date_format is not None
     if verdict.concept == "birth":
@@ -141,6 +149,21 @@ def _step(column: ColumnFacts, verdict: Verdict) -> Step:
         return Step.ZIP3
     # Everything smaller than a state goes; a column called "state" has no HIPAA letter.
     return Step.REMOVE if verdict.hipaa == "B" else Step.KEEP
+
+
+def is_text(column: ColumnFacts) -> bool:
+    """Say whether a column may hold what somebody typed: nobody knows what is in it.
+
+    Some value has the length of a sentence, and values are too many, or repeat too seldom, to be
+    a list of labels; or the header says so. Rather a list of long labels too many than a note.
+    """
+    concept = concept_of(column.name)
+    if column.form != "text" or not column.distinct:
+        return False
+    if concept is not None and concept.key == "text":
+        return True
+    is_listed = column.distinct <= LABELS and column.distinct_share <= 0.1
+    return column.most_words >= SENTENCE and not is_listed
 
 
 def _entry(rule: Rule, day: date) -> dict[str, Any]:

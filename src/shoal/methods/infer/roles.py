@@ -23,7 +23,7 @@ from shoal.methods.infer.patterns import EMBEDDED, Pattern, date_form, is_phone_
 
 NEARLY_UNIQUE = 0.95
 _CODE_WORDS = CONCEPTS["id"].words | {"code", "type", "class", "category", "typ", "art", "flag"}
-_FEW = 20  # below this number of values, "all different" says little
+FEW = 20  # below this number of values, "all different" says little
 _BAND = re.compile(r"[\[(]?\s*\d+\s*(-|–|to|,|bis|a)\s*\d+\s*[\])]?|[<>]=?\s*\d+|\d+\s*\+|\d+s")
 
 
@@ -38,6 +38,7 @@ class Verdict:
         hipaa: letter of the HIPAA class, or None.
         free_text: may hold anything; look before anything of it is released.
         date_format: strptime format of dates that are not written as ISO dates.
+        by: the kind of sign that decided: "pattern", "hidden", "header", "uniqueness" …
     """
 
     role: Role
@@ -48,6 +49,7 @@ class Verdict:
     hipaa: str | None = None
     free_text: bool = False
     date_format: str | None = None
+    by: str = ""
 
 
 @dataclass
@@ -112,10 +114,10 @@ def decide(column: ColumnFacts) -> Verdict:
         ('identifying', 'F')
     """
     evidence = _Evidence.read(column)
-    for rule in _RULES:
+    for rule, by in _RULES.items():
         found = rule(evidence)
         if found is not None:
-            return found
+            return replace(found, by=by)
     return evidence.verdict(
         None, Role.QUASI, 0.4, "nothing says what it is: recoded, to be on the safe side"
     )
@@ -147,7 +149,7 @@ def _by_hidden(e: _Evidence) -> Verdict | None:
     hidden = {key: n for key, n in e.column.embedded.items() if n}
     if not hidden or e.date is not None or e.column.form != "text":
         return None
-    listed = ", ".join(f"{EMBEDDED[key][0]} in {n}" for key, n in sorted(hidden.items()))
+    listed = ", ".join(f"{EMBEDDED[key].words} in {n}" for key, n in sorted(hidden.items()))
     found = e.verdict(CONCEPTS["text"], Role.IDENTIFYING, 0.9, f"hides {listed} different values")
     return replace(found, free_text=True)
 
@@ -158,7 +160,7 @@ def _by_id_header(e: _Evidence) -> Verdict | None:
     if not words or words[-1] not in CONCEPTS["id"].words or e.date is not None:
         return None
     column = e.column
-    many = column.distinct >= _FEW and column.distinct_share >= 0.05
+    many = column.distinct >= FEW and column.distinct_share >= 0.05
     unique = column.present > 1 and column.distinct == column.present
     person = names_person(column.name) and column.distinct > 1
     if not (many or unique or person):
@@ -177,12 +179,12 @@ def _by_identifying_header(e: _Evidence) -> Verdict | None:
     column = e.column
     says = f"the header says {concept.says}"
     if concept.key in ("id", "text") and e.date is None:
-        few = column.distinct < _FEW or column.distinct_share < 0.01
-        if few and column.present >= 2 * _FEW:
+        few = column.distinct < FEW or column.distinct_share < 0.01
+        if few and column.present >= 2 * FEW:
             return None  # a code or a label: judged like any other column
     if e.date is not None and concept.key not in ("name", "address"):
         return None
-    if column.distinct <= 2 and column.present >= _FEW:
+    if column.distinct <= 2 and column.present >= FEW:
         return e.verdict(
             concept,
             Role.QUASI,
@@ -215,7 +217,7 @@ def _by_date(e: _Evidence) -> Verdict | None:
 def _by_text(e: _Evidence) -> Verdict | None:
     """Long texts that hardly repeat: they may name anybody."""
     column = e.column
-    if column.form != "text" or column.distinct < _FEW:
+    if column.form != "text" or column.distinct < FEW:
         return None
     wordy = column.words >= 4 and (column.distinct > 500 or column.distinct_share >= 0.2)
     long = column.length >= 60 and column.distinct_share >= 0.02
@@ -233,7 +235,7 @@ def _by_place_unique(e: _Evidence) -> Verdict | None:
     column = e.column
     if e.header is None or e.header.key not in ("place", "work", "family", "stay"):
         return None
-    if column.form != "text" or column.distinct_share < NEARLY_UNIQUE or column.present < _FEW:
+    if column.form != "text" or column.distinct_share < NEARLY_UNIQUE or column.present < FEW:
         return None
     return e.verdict(
         e.header, Role.IDENTIFYING, 0.75, f"the header says {e.header.says}", "nearly all differ"
@@ -262,7 +264,7 @@ def _by_header(e: _Evidence) -> Verdict | None:
 
 def _by_uniqueness(e: _Evidence) -> Verdict | None:
     column = e.column
-    if column.present < _FEW or column.distinct_share < NEARLY_UNIQUE or e.date is not None:
+    if column.present < FEW or column.distinct_share < NEARLY_UNIQUE or e.date is not None:
         return None
     concept = CONCEPTS["id"]
     if column.form == "decimal":
@@ -284,7 +286,7 @@ def _by_name_form(e: _Evidence) -> Verdict | None:
     column = e.column
     if not any(p.concept == "name" for p in e.patterns):
         return None
-    if column.distinct < _FEW or column.distinct_share < 0.2:
+    if column.distinct < FEW or column.distinct_share < 0.2:
         return None
     return e.verdict(
         CONCEPTS["name"], Role.IDENTIFYING, 0.75, "the values have the form of personal names"
@@ -297,19 +299,19 @@ def _by_constancy(e: _Evidence) -> Verdict | None:
     return e.verdict(None, Role.NEUTRAL, 0.9, "it is the same in every record")
 
 
-_RULES = (
-    _by_pattern,
-    _by_hidden,
-    _by_id_header,
-    _by_identifying_header,
-    _by_date,
-    _by_text,
-    _by_place_unique,
-    _by_header,
-    _by_uniqueness,
-    _by_name_form,
-    _by_constancy,
-)
+_RULES = {
+    _by_pattern: "pattern",
+    _by_hidden: "hidden",
+    _by_id_header: "header",
+    _by_identifying_header: "header",
+    _by_date: "date",
+    _by_text: "text",
+    _by_place_unique: "place",
+    _by_header: "header",
+    _by_uniqueness: "uniqueness",
+    _by_name_form: "name form",
+    _by_constancy: "constancy",
+}
 
 
 def _eight_digits(column: ColumnFacts) -> bool:
