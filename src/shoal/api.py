@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.core import hierarchy_text, wordnet
+from shoal.core.emptiness import void_promise
 from shoal.core.errors import InputError, MethodError, NoSolutionError, OutputError
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.model import RecodingModel
@@ -280,7 +281,8 @@ def verify(
     if source.fits_memory():
         lazy = source.collect(lazy).lazy()
     warnings = check_kept(source, lazy, kept, schema.waive).warnings
-    return replace(verified, warnings=(*left_in(schema, source.columns), *warnings))
+    left = left_in(schema, source.columns)
+    return replace(verified, warnings=(*void_promise(models), *left, *warnings))
 
 
 def metrics(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.core.emptiness import little_left, void_promise
 from shoal.core.errors import (
     InputError,
     NoSolutionError,
@@ -352,10 +353,22 @@ class Job:
             risk_after=_risk(sizes),
             seconds=self._spent(),
             facts={**recoding.facts, "cpu_seconds": _rounded(self.cpu)},
-            warnings=self.kept.warnings,
+            warnings=(*self._emptiness(recoding, utility), *self.kept.warnings),
             notices=self._notices(),
             roles=self.kept.roles(self.schema, self.source.columns),
         )
+
+    def _emptiness(
+        self, recoding: Recoding, utility: Mapping[str, float | None]
+    ) -> tuple[str, ...]:
+        """Say that nothing is promised, or that hardly anything is left."""
+        left = little_left(
+            records=self.counted.table.records,
+            suppressed=recoding.suppressed,
+            ncp=utility["ncp"],
+            sse_loss=utility["sse_loss"],
+        )
+        return (*void_promise(self.models), *left)
 
     def _spent(self) -> dict[str, float]:
         return _rounded({**self.seconds, "total": time.perf_counter() - self.started})

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from shoal.core.emptiness import void_promise
 from shoal.core.errors import MethodError, NoSolutionError
 from shoal.core.model import RecodingModel
 from shoal.core.privacy import PrivacyModel
@@ -377,7 +378,8 @@ def verify(
     verified = verify_table(source, schema.judged().fit(source.columns, where=source.where), models)
     kept = beside(schema, source.columns)
     warnings = check_kept(source, kept, schema.waive).warnings
-    return replace(verified, warnings=(*left_in(schema, source.columns), *warnings))
+    left = left_in(schema, source.columns)
+    return replace(verified, warnings=(*void_promise(models), *left, *warnings))
 
 
 def metrics(

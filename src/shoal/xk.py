@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from shoal.core.emptiness import little_left, void_promise
 from shoal.core.errors import OutputError, UnsafeReleaseError
 from shoal.core.report import ModelResult, ReleaseReport, Risk
 from shoal.core.schema import Schema
@@ -148,12 +149,15 @@ def release_xk(
             )
         if false_records is not None:
             _write_marks(made, false_records, inputs=(*inputs, out))
+    results = tuple(each for result in verified for each in result.privacy)
+    found = made.outcome
+    left = little_left(records=found.records, suppressed=found.suppressed)
     return XkRelease(
-        outcome=made.outcome,
-        results=tuple(each for result in verified for each in result.privacy),
+        outcome=found,
+        results=results,
         risks=made.risks,
         seconds=time.perf_counter() - began,
-        warnings=made.warnings,
+        warnings=(*void_promise(each.model for each in results), *left, *made.warnings),
         roles=made.roles,
     )
 

@@ -135,7 +135,7 @@ def recommend(
 ) -> int:
     """Recommend the fraction of k (xk-anonymity), predict the outcome, carry it out."""
     from shoal import api
-    from shoal.cli.render import as_json
+    from shoal.cli.render import as_json, warning_lines
 
     read = opt.read_schema(
         schema,
@@ -178,7 +178,7 @@ def recommend(
     print(found.frontier_table())
     print("\n".join(found.notices), end="\n" if found.notices else "")
     if apply and out is not None:
-        print(f"\nCarried out, in {out}:")
+        print("\n".join([f"\nCarried out, in {out}:", *warning_lines(done.warnings)]))
         print("\n".join(done.outcome.summary()))
     return 0
 

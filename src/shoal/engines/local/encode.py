@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.core.emptiness import little_left, void_promise
 from shoal.core.errors import InputError, NoSolutionError, UnsafeReleaseError
 from shoal.core.model import RecodingModel
 from shoal.core.model_judge import Home, Judge, Spread
@@ -345,9 +346,15 @@ class EncodeJob:
             table=table,
             report=self.report,
             verification=verified,
-            warnings=self.kept.warnings,
+            warnings=(*self._emptiness(verified), *self.kept.warnings),
             notices=self.notices,
         )
+
+    def _emptiness(self, verified: Verification | None) -> tuple[str, ...]:
+        """Say that nothing was promised, or that hardly anything is left."""
+        void = () if verified is None else void_promise(self.model.privacy)
+        counts = self.report
+        return (*void, *little_left(records=counts.records, suppressed=counts.suppressed))
 
     def _verify(self, source: Source) -> Verification:
         verified = verify_source(source, self.model.schema.judged(), self.model.privacy)
