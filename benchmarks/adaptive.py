@@ -43,7 +43,7 @@ class Case:
     diversity: int
 
     def schema(self) -> Schema:
-        """Return the schema; every other column is neutral."""
+        """Return the schema; every other column is neutral, and waived: nothing is published."""
         frame = self.table()
         quasi = [_quasi(name, self.name.partition(" ")[0]) for name in self.quasi]
         rest = [
@@ -51,7 +51,7 @@ class Case:
             for name in frame.columns
             if name not in self.quasi
         ]
-        return Schema(attributes=(*quasi, *rest))
+        return Schema(attributes=(*quasi, *rest), waive=tuple(a.name for a in rest))
 
     def apply(self, techniques: Techniques, **options: Any) -> Applied:
         """Carry out what is recommended for these techniques."""

@@ -297,3 +297,51 @@ def test_a_proportional_sample_is_drawn_and_is_private(
     assert main([*[str(each) for each in asked], "--overwrite"]) == 0
     assert main(["sample", "proportional", "--out", str(out)]) == 2
     assert main(["sample", "zipf", "--out", str(tmp_path / "z.csv"), "--by", "sex"]) == 2
+
+
+@pytest.mark.parametrize("command", ["anonymize", "recommend"])
+def test_a_unique_neutral_column_that_exposes_false_records_is_refused_unless_waived(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    out = tmp_path / "o.csv"
+    costs = pl.Series("cost", [f"{731 + 13 * i}.{i:02}" for i in range(76)])
+    pl.read_csv(table).with_columns(costs).write_csv(table)
+    carry = ["--method", "xk"] if command == "anonymize" else ["--apply"]
+    asked = [command, str(table), "--qi", "sex", "--neutral", "ill,cost", "-k", "6", *carry,
+             "--xk", "3", "--out", str(out)]  # fmt: skip
+    assert main(asked) == 2
+    text = capsys.readouterr().err
+    assert "'cost' would tell about 100 % of the false records" in text
+    assert "--waive cost" in text
+    assert not any(cost in text for cost in costs)
+    assert not out.exists()
+    assert main([*asked, "--waive", "cost"]) == 0
+    assert "'cost' tells about 100.0 % of the false records" in capsys.readouterr().out
+    assert main(["verify", str(out), "--qi", "sex", "-k", "6"]) == 0
+    coarse = ["--qi", "sex", "--neutral", "ill", "-k", "6", *carry, "--xk", "3"]
+    assert main([command, str(table), *coarse, "--out", str(out)]) == 0
+
+
+def test_recommend_says_beforehand_which_columns_would_be_refused(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    costs = pl.Series("cost", [f"{731 + 13 * i}.{i:02}" for i in range(76)])
+    pl.read_csv(table).with_columns(costs).write_csv(table)
+    asked = ["recommend", str(table), "--qi", "sex", "--neutral", "cost", "-k", "6", "--prefer",
+             "originals"]  # fmt: skip
+    assert main(asked) == 0
+    assert "It would be refused: column 'cost'" in capsys.readouterr().out
+    assert main([*asked, "--waive", "cost"]) == 0
+    assert "refused" not in capsys.readouterr().out
+
+
+def test_anonymize_xk_honours_the_options_that_say_how_a_file_is_read(
+    table: Path, tmp_path: Path
+) -> None:
+    text = "a line above the header\n" + table.read_text().replace("gout", "Grünzug")
+    table.write_bytes(text.encode("cp1252"))
+    out = tmp_path / "o.csv"
+    assert main(["anonymize", str(table), "--qi", "sex", "--neutral", "ill", "-k", "6", "--method",
+                 "xk", "--xk", "3", "--out", str(out), "--encoding", "cp1252", "--skip-lines",
+                 "1"]) == 0  # fmt: skip
+    assert "Grünzug" in pl.read_csv(out)["ill"].to_list()

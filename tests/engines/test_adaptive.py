@@ -26,6 +26,7 @@ SCHEMA = Schema.from_document({
         "illness": "sensitive",
         "wage": "neutral",
     },
+    "waive": ["wage", "illness"],
 })  # fmt: skip
 QUASI = ["sex", "age"]
 
@@ -73,7 +74,7 @@ def test_a_release_needs_no_second_treatment(techniques):
     once = apply(people(), SCHEMA, 5, xk=3, choices=chosen)
     flat = Schema.from_document({"columns": {
         "sex": "quasi", "age": {"role": "quasi", "kind": "categorical"}, "illness": "sensitive",
-        "wage": "neutral"}})  # fmt: skip
+        "wage": "neutral"}, "waive": ["wage", "illness"]})  # fmt: skip
     kept = Techniques(sensitive_suppression=techniques.sensitive_suppression)
     again = apply(once.released, flat, 5, xk=5, choices=Choices(techniques=kept, diversity=2))
     assert (again.outcome.suppressed, again.outcome.added) == (0, 0)
@@ -128,7 +129,7 @@ def test_several_sensitive_columns_are_kept_diverse_each():
     schema = Schema.from_document({"columns": {
         "name": "identifying", "sex": "quasi", "illness": "sensitive", "job": "sensitive",
         "age": {"role": "quasi", "kind": "numeric", "hierarchy": DECADES}, "wage": "neutral",
-    }})  # fmt: skip
+    }, "waive": ["wage", "illness"]})  # fmt: skip
     wanted = {"illness": 2, "job": 3}
     for label in ("gc", "gcs"):
         found = apply(table, schema, 5, xk=3, choices=choices(label, diversity=wanted))

@@ -186,3 +186,21 @@ def share_of(counts, wanted):
         largest = max(range(len(counts)), key=lambda i: (behind[i], counts[i], -i))
         given[largest] += 1
     return given
+
+
+def told(rows, names, *, fewer_than, blanked=False):
+    """Return the share of false records whose copied values fewer originals have, in expectation.
+
+    rows: (class, record, is false) of each released record.
+    """
+    originals = [(key, record) for key, record, false in rows if not false]
+    exposed = copies = 0.0
+    for key, record in originals:
+        own = sum(1 for other, _ in originals if other == key)
+        drawn = sum(1 for other, _, false in rows if other == key and false) / own
+        values = [record[name] for name in names]
+        times = sum(1 for _, other in originals if [other[name] for name in names] == values)
+        copies += drawn
+        if times < fewer_than and not (blanked and values == [None]):
+            exposed += drawn
+    return exposed / copies if copies else 0.0

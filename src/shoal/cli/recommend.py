@@ -58,8 +58,9 @@ _XK_ONLY = (
 # What `anonymize --method xk` honours beside; -k and --l make a promise that it can keep.
 _XK_TOO = (
     "source", "out", "report", "table", "query", "schema", "qi", "sensitive", "identifying",
-    "neutral", "numeric", "categorical", "date", "hierarchies", "missing", "k", "l", "l_kind",
-    "replace_promise", "method", "suppression_limit", "seed", "threads", "sep", "json", "quiet",
+    "neutral", "waive", "numeric", "categorical", "date", "hierarchies", "missing", "k", "l",
+    "l_kind", "replace_promise", "method", "suppression_limit", "seed", "threads", "sep",
+    "encoding", "skip_lines", "json", "quiet",
 )  # fmt: skip
 
 _APPLIED = ("xk", "false_records", "steps", "suppression_limit", "seed")  # with recommend --apply
@@ -105,6 +106,7 @@ def recommend(
     sensitive: opt.Sensitive = None,
     identifying: opt.Identifying = None,
     neutral: opt.Neutral = None,
+    waive: opt.Waive = None,
     numeric: opt.Numeric = None,
     categorical: opt.Categorical = None,
     date: opt.Date = None,
@@ -135,7 +137,7 @@ def recommend(
 ) -> int:
     """Recommend the fraction of k (xk-anonymity), predict the outcome, carry it out."""
     from shoal import api
-    from shoal.cli.render import as_json, warning_lines
+    from shoal.cli.render import as_json
 
     read = opt.read_schema(
         schema,
@@ -145,7 +147,9 @@ def recommend(
         hierarchies=hierarchies,
         missing=missing,
     )  # fmt: skip
-    asked = opt.with_promise(read, PromiseFlags(k=k, l=l), replace_promise=replace_promise)
+    asked = opt.with_promise(
+        read, PromiseFlags(k=k, l=l), replace_promise=replace_promise
+    ).with_waived(opt.names(waive))
     choices = choices_of(
         techniques, prefer, min_precision, ranking=ranking, generalize=generalize,
         suppress_cells=suppress_cells, level=level, gradual=gradual, missing=missing,
@@ -178,9 +182,18 @@ def recommend(
     print(found.frontier_table())
     print("\n".join(found.notices), end="\n" if found.notices else "")
     if apply and out is not None:
-        print("\n".join([f"\nCarried out, in {out}:", *warning_lines(done.warnings)]))
-        print("\n".join(done.outcome.summary()))
+        print(f"\nCarried out, in {out}:")
+        print("\n".join(applied_lines(done)))
     return 0
+
+
+def applied_lines(done: Any) -> list[str]:
+    """Say what was carried out, what must not be overlooked second, the columns last."""
+    from shoal.cli.render import role_rows, warning_lines
+
+    head, *rest = done.outcome.summary()
+    roles = [f"  {name:<12}{text}" for name, text in role_rows(done.roles)]
+    return [head, *warning_lines(done.warnings), *rest, *roles]
 
 
 def k_of(schema: Schema) -> int:

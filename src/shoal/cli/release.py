@@ -166,7 +166,7 @@ def anonymize(
     rec.check_options(context, method)
     _limit_threads(threads)
     from shoal import api
-    from shoal.cli.render import as_json, role_rows, summary, warning_lines
+    from shoal.cli.render import as_json, summary
 
     flags = PromiseFlags(k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha)
     read = opt.read_schema(
@@ -220,9 +220,7 @@ def anonymize(
         if json:
             print(as_json(done.to_document()))
         elif not quiet:
-            head, *rest = done.outcome.summary()
-            rows = [f"  {name:<12}{text}" for name, text in role_rows(done.roles)]
-            print("\n".join([head, *warning_lines(done.warnings), *rest, *rows]))
+            print("\n".join(rec.applied_lines(done)))
         return 0
     with stages(quiet=quiet or json) as progress:
         made = api.anonymize(

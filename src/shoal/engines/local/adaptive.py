@@ -24,8 +24,10 @@ from shoal.core.errors import (
 from shoal.core.report import Risk
 from shoal.core.schema import Schema
 from shoal.engines.local.blanked import verify_release
+from shoal.engines.local.copies import Exposure, exposure_of
 from shoal.engines.local.frequencies import Frequencies, frequencies
 from shoal.engines.local.kept import check_kept
+from shoal.engines.local.order import order_of
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.steps import StepFiles, StepTable
 from shoal.methods.adaptive.candidates import Prediction
@@ -59,6 +61,7 @@ class Applied(NamedTuple):
     outcome: Outcome
     false_rows: NDArray[np.bool_]
     risks: tuple[Risk, Risk]
+    exposure: Exposure
     warnings: tuple[str, ...] = ()
     roles: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
@@ -128,7 +131,8 @@ def apply(
         order of the table.
 
     Raises:
-        SchemaError: a kept column is an identifier, and the schema does not waive it.
+        SchemaError: a kept column is an identifier or tells false records from real ones,
+            and the schema does not waive it.
         NoSolutionError: every record would be suppressed, or more than the limit allows.
         UnsafeReleaseError: the release did not verify; there is none.
 
@@ -148,6 +152,8 @@ def apply(
     carried = opened.carry_out(k, threshold, seed=seed, steps=steps)
     found = tally_of(carried)
     check_limit(found.suppressed, found.records, limit_of(schema, opened.choices))
+    exposure = opened.exposure(carried.after, k)
+    exposure.refuse(schema.waive, where=opened.source.where)
     released, false_rows, _ = opened.release(carried.after, seed=seed)
     blank = opened.choices.techniques.sensitive_suppression
     verified = verify_release(released, opened.schema, k, diversity=opened.diversity, blanked=blank)
@@ -161,7 +167,8 @@ def apply(
     )
     risks = (_risk(pairs_of(carried.before)), _risk(pairs_of(carried.after)))
     roles = kept.roles(opened.schema, opened.source.columns)
-    return Applied(released, outcome, false_rows, risks, kept.warnings, roles)
+    warnings = (*kept.warnings, *exposure.warnings())
+    return Applied(released, outcome, false_rows, risks, exposure, warnings, roles)
 
 
 def _risk(pairs: Pairs) -> Risk:
@@ -233,6 +240,7 @@ class Opened:
             ways=ranked_ways(ways, found.criteria.preference, predict=foreseen),
             techniques=self.choices.techniques.label,
             gradual=self.choices.gradual,
+            notices=self._refusals(k, found.recommended.xk),
         )
 
     def rank(self, k: int) -> Recommendation:
@@ -319,6 +327,20 @@ class Opened:
             return None
         return self._rows(techniques)
 
+    def exposure(self, rows: Rows, k: int) -> Exposure:
+        """Return how far false records can be told from the originals that are released."""
+        row = self.counted.rows_of(self.batch)
+        kept = np.flatnonzero(rows.kept[row])
+        records = self._recoded(rows, kept, row[kept])
+        return exposure_of(rows, records=records, row=row[kept], quasi=self.schema.quasi, k=k)
+
+    def _refusals(self, k: int, xk: int) -> tuple[str, ...]:
+        """Say which columns would be refused if a threshold were carried out."""
+        with suppress(NoSolutionError):
+            faults = self.exposure(self.carry_out(k, xk).after, k).faults(self.schema_asked.waive)
+            return tuple(f"It would be refused: {fault}." for fault in faults)
+        return ()
+
     def carry_out(self, k: int, xk: int, *, seed: int = 0, steps: Path | None = None) -> Carried:
         """Carry out the techniques that were asked for."""
         techniques = self.choices.techniques
@@ -337,7 +359,7 @@ class Opened:
     def release(self, rows: Rows, *, seed: int) -> StepTable:
         """Return the records as they stand, in the order of their values, and their marks."""
         frame, row, is_false = self._records(rows, seed=seed)
-        order = _order(frame, last=is_false)
+        order = order_of(frame, last=is_false)
         texts = frame.with_columns(pl.col(pl.Enum, pl.Categorical).cast(pl.String))
         return StepTable(texts[order], is_false[order], rows.marked[row][order])
 
@@ -422,36 +444,3 @@ def _unified(batch: pl.DataFrame, columns: Sequence[str], marks: Sequence[str]) 
             is_empty = pl.col(name).cast(pl.String).is_in(empty)
             changes.append(pl.when(is_empty).then(None).otherwise(pl.col(name)).alias(name))
     return batch.with_columns(changes)
-
-
-def _order(frame: pl.DataFrame, *, last: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the order that sorts a table by its columns, then by `last`.
-
-    Ranks are packed into one integer: for 1,000,000 records and nine columns that takes a
-    fifth of a sort by columns.
-    """
-    key: NDArray[np.int64] = np.zeros(frame.height, dtype=np.int64)
-    room = 1
-    for series in frame:
-        ranks, size = _ranks(series)
-        if room * size >= 2**61:  # make the keys dense again before they overflow
-            distinct, key = np.unique(key, return_inverse=True)
-            room = len(distinct)
-        key = key * size + ranks
-        room *= size
-    return np.argsort(key * 2 + last, kind="stable")
-
-
-def _ranks(series: pl.Series) -> tuple[NDArray[np.int64], int]:
-    """Return the dense rank of each value, the missing one first, and how many there are."""
-    if series.dtype in (pl.String, pl.Boolean):
-        series = series.cast(pl.String).cast(pl.Categorical)
-    if not isinstance(series.dtype, (pl.Categorical, pl.Enum)):
-        ranks = series.rank("dense").fill_null(0).to_numpy().astype(np.int64)
-        return ranks, int(ranks.max(initial=0)) + 1
-    distinct = series.unique().drop_nulls()
-    codes = distinct.to_physical().to_numpy()[distinct.cast(pl.String).arg_sort().to_numpy()]
-    rank = np.zeros(int(codes.max(initial=0)) + 2, dtype=np.int64)
-    rank[codes] = np.arange(1, len(codes) + 1)
-    missing = len(rank) - 1  # the one place that no code has
-    return rank[series.to_physical().fill_null(missing).to_numpy()], len(codes) + 1
