@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from os import PathLike
@@ -183,6 +183,7 @@ def anonymize(
         star=job.star,
         keep_order=chosen.keep_order,
         typed=kind in (None, "parquet", "arrow"),
+        near=None if out is None else Path(out),
     )
     if not recoding.classes:
         raise NoSolutionError(problem="every record would have to be suppressed")
@@ -195,8 +196,9 @@ def anonymize(
         return Release(table=like(released, table), report=report, schema=job.schema)
     inputs = (Path(table),) if isinstance(table, (str, PathLike)) else ()
     with all_or_nothing(out, inputs=(*inputs, *chosen.inputs)) as temporary:
-        with job.clock("encode"):
-            write_parts(recoder.parts(), temporary, separator=job.source.separator)
+        # Closed at once: what was sorted on disk is removed before the release is verified.
+        with job.clock("encode"), closing(recoder.parts()) as parts:
+            write_parts(parts, temporary, separator=job.source.separator)
         with job.clock("verify"):
             written = _open_release(temporary, job.source.separator)
             verified = job.verify(written, recoding)

@@ -19,7 +19,7 @@ import shoal
 from shoal import api
 from shoal.core.errors import ModelFormatError, ShoalError, UnsafeReleaseError
 from shoal.core.model import RecodingModel
-from shoal.engines.local import recode, source, write
+from shoal.engines.local import recode, sorting, source, write
 from shoal.methods import registry
 from shoal.methods.recoding import Recoding
 
@@ -338,7 +338,7 @@ def test_shuffled_input_larger_than_memory_gives_the_same_bytes(tmp_path, run, m
     run("anonymize", tmp_path / "t.csv", *FLAGS, *command, "--out", inside)
     monkeypatch.setattr(source, "KEEP_BYTES", 0)
     monkeypatch.setattr(recode, "BATCH", 37)
-    monkeypatch.setattr(recode, "PASS_CELLS", 500)
+    monkeypatch.setattr(sorting, "RUN_BYTES", 5000)
     for number in (1, 2):
         place, out = tmp_path / f"t{number}.csv", tmp_path / f"o{number}.csv"
         place.write_text(table_text(shuffle=number))
@@ -433,7 +433,7 @@ import sys
 from shoal import api
 from shoal.cli.main import main
 from shoal.engines.local import recode, source
-source.KEEP_BYTES, recode.PASS_CELLS, recode.BATCH = 0, 8_000_000, 50_000
+source.KEEP_BYTES, recode.BATCH = 0, 50_000
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -456,3 +456,40 @@ def test_three_times_the_records_do_not_take_more_memory(tmp_path):
         assert process.returncode == 0, process.stderr.read()
     grown, more = peaks[1] - peaks[0], sizes[1] - sizes[0]
     assert grown < more / 2, f"{grown / 2**20:.0f} MiB more for {more / 2**20:.0f} MiB of text"
+
+
+SMALL = """
+import sys
+from shoal.cli.main import main
+from shoal.engines.local import sorting, source
+source.KEEP_BYTES, source.BATCH_BYTES, sorting.RUN_BYTES = 0, 2 * 2**20, 8 * 2**20
+sys.exit(main(sys.argv[1:]))
+"""
+READER = {"POLARS_CSV_CHUNK_SIZE": str(2**20)}  # or it reads most of a small file ahead
+
+
+@pytest.mark.local("memory of one process")
+def test_memory_does_not_follow_bytes_when_every_record_is_different(tmp_path):
+    """26 tuples, and beside them a text of 900 bytes that no other record has."""
+    place, out = tmp_path / "t.csv", tmp_path / "o.csv"
+    peaks, sizes = [], []
+    for records in (45_000, 90_000):
+        with place.open("w") as file:
+            file.write("sex,zip,note\n")
+            for i in range(records):
+                number = (i * 2_654_435_761) % 2**32
+                file.write(f"{'mf'[i % 2]},{i // 2 % 13},{f'{number:08x} ' * 100}\n")
+        sizes.append(place.stat().st_size)
+        process = start(
+            "anonymize", place, "--qi", "sex,zip", "--neutral", "note", "-k", 5, "--method",
+            "mondrian", "--out", out, "--quiet", "--threads", 2, python=("-c", SMALL), env=READER,
+        )  # fmt: skip
+        peaks.append(peak_memory(process))
+        assert process.returncode == 0, process.stderr.read()
+        lines = out.read_text().split("\n")[1:-1]
+        assert len(lines) == records
+        assert lines == sorted(lines)
+        assert [path.name for path in tmp_path.iterdir() if path not in (place, out)] == []
+    grown, more = peaks[1] - peaks[0], sizes[1] - sizes[0]
+    assert more > 40_000_000
+    assert grown < more / 5, f"{grown / 2**20:.0f} MiB more for {more / 2**20:.0f} MiB of text"

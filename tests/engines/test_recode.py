@@ -56,7 +56,7 @@ def test_passes_over_a_large_file_write_the_same_table(
     table().write_csv(tmp_path / "in.csv")
     bytes_of(tmp_path / "in.csv", tmp_path / f"memory{ending}")
     monkeypatch.setattr("shoal.engines.local.source.KEEP_BYTES", 0)
-    monkeypatch.setattr("shoal.engines.local.recode.PASS_CELLS", 2000)
+    monkeypatch.setattr("shoal.engines.local.sorting.RUN_BYTES", 40_000)
     monkeypatch.setattr("shoal.engines.local.recode.BATCH", 700)
     bytes_of(tmp_path / "in.csv", tmp_path / f"passes{ending}")
     rows = []
@@ -120,7 +120,7 @@ def test_a_table_past_memory_is_released_in_every_role_format_and_order(
 
     kept = {each: release(tmp_path / f"kept{each}") for each in ENDINGS}
     monkeypatch.setattr("shoal.engines.local.source.KEEP_BYTES", 0)
-    monkeypatch.setattr("shoal.engines.local.recode.PASS_CELLS", 300)
+    monkeypatch.setattr("shoal.engines.local.sorting.RUN_BYTES", 3000)
     monkeypatch.setattr("shoal.engines.local.recode.BATCH", 90)
     for each in ENDINGS:
         assert release(tmp_path / f"passes{each}") == kept[each], each

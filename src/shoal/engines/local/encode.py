@@ -205,7 +205,7 @@ class EncodeJob:
             yield self.source.collect(self.lazy)
             return
         empty = True
-        for batch in self.lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
+        for batch in self.source.batches(self.lazy, BATCH):
             empty = False
             yield batch
         if empty:

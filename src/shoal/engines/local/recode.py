@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +15,10 @@ from numpy.typing import NDArray
 from shoal.core.errors import KernelInputError
 from shoal.core.schema import Kind, Schema
 from shoal.engines.local.frequencies import Frequencies
-from shoal.engines.local.passes import COUNT, Stretches
+from shoal.engines.local.sorting import COUNT, sort_records
 from shoal.engines.local.source import Source
 from shoal.methods.recoding import Recoding
 
-# Records that one pass over a table too large for memory holds at a time.
-PASS_CELLS = 40_000_000
 BATCH = 100_000  # records; Polars reads several such batches ahead
 
 
@@ -45,6 +44,7 @@ class Recoder:
             instead of removing them.
         keep_order: leave the records in the order of the input (a stated choice).
         typed: release centroids of numbers as numbers, where the goal has types.
+        near: where the release goes; what does not fit memory is sorted beside it.
     """
 
     source: Source
@@ -55,21 +55,19 @@ class Recoder:
     star: bool = False
     keep_order: bool = False
     typed: bool = False
+    near: Path | None = None
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Generator[Part, None, None]:
         """Yield the release in parts, each fitting memory, sorted within and across parts."""
         if self.source.fits_memory() or self.keep_order:
             turns = _Turns(self.recoding, self._pile)
             for batch in self._batches():
                 yield self._released(batch, self._classes_of(batch, turns))
         else:
-            yield from self._stretches()
+            yield from self._sorted()
 
-    def _stretches(self) -> Iterator[Part]:
-        """Yield the release of a table that does not fit memory, stretch by stretch."""
-        sizes = np.zeros(len(self._rank), dtype=np.int64)
-        sizes[self._rank[:-1]] = self.recoding.sizes
-        sizes[self._rank[-1]] += self.recoding.suppressed if self.star else 0
+    def _sorted(self) -> Iterator[Part]:
+        """Yield the release of a table that does not fit memory, sorted on disk."""
         class_at = np.argsort(self._rank)
 
         def ranked() -> Iterator[tuple[pl.DataFrame, NDArray[np.int64]]]:
@@ -81,11 +79,9 @@ class Recoder:
                     batch, labels = batch.filter(pl.Series(kept)), labels[kept]
                 yield batch, self._rank[labels]
 
-        most = max(PASS_CELLS // max(len(self.columns), 1), 1)
-        for frame, rank, counts in Stretches(ranked, self._others, sizes, most).gather():
-            order = _text_order(frame, first=rank) if self._others else np.argsort(rank)
-            labels = class_at[rank[order]]
-            yield Part(self._frame(frame[order] if self._others else frame, labels), counts[order])
+        for part in sort_records(ranked(), self._others, near=self.near):
+            counts = None if (part.counts == 1).all() else part.counts
+            yield Part(self._frame(part.frame, class_at[part.rank]), counts)
 
     @cached_property
     def _others(self) -> list[str]:
@@ -146,7 +142,7 @@ class Recoder:
         if self.source.fits_memory():
             yield self.source.collect(self.lazy)
         else:
-            yield from self.lazy.collect_batches(chunk_size=BATCH, maintain_order=True)
+            yield from self.source.batches(self.lazy, BATCH)
 
     def _released(self, batch: pl.DataFrame, labels: NDArray[np.int64]) -> Part:
         if not self.star and self.recoding.suppressed:

@@ -16,6 +16,7 @@ from shoal.engines.local.source import Source
 from shoal.kernels.csv_runs import find_runs
 
 WEIGHT = "\x00weight"
+MOST_HELD = 64 * 2**20  # bytes of different lines; a file of more is read the ordinary way
 
 
 def open_release(path: Path, *, separator: str | None) -> Source | None:
@@ -73,6 +74,7 @@ def _compact(
 ) -> tuple[bytes, np.ndarray[tuple[int], np.dtype[np.int64]]] | None:
     lines: list[bytes] = []
     counts: list[int] = []
+    held = 0
     for chunk in chunks:
         view = np.frombuffer(chunk, dtype=np.uint8)
         most = chunk.count(b"\n")
@@ -87,6 +89,9 @@ def _compact(
             else:
                 lines.append(line)
                 counts.append(int(times))
+                held += len(line)
+        if held > MOST_HELD:
+            return None
     if not lines or counts[0] != 1:  # a header that stands twice is not for us to read
         return None
     return b"\n".join(lines) + b"\n", np.array(counts, dtype=np.int64)

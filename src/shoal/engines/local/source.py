@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow",
 # A table up to this size (of text, or of unpacked columns) is kept in memory between the
 # passes; a larger one is read again for every pass.
 KEEP_BYTES = 400 * 2**20
+BATCH_BYTES = 8 * 2**20  # of records that are read at a time from a larger one
 _SAMPLES, _SAMPLE_ROWS = 5, 500  # places of a columnar file that tell how wide its records are
 
 
@@ -72,27 +73,47 @@ class Source:
         """Say whether the table is small enough to be kept between two passes."""
         return self.path is None or self.size <= KEEP_BYTES
 
-    @cached_property
+    @property
     def size(self) -> int:
-        """Return about how many bytes the records take, unpacked.
+        """Return about how many bytes the records take, unpacked."""
+        return self._extent[1]
+
+    @cached_property
+    def _extent(self) -> tuple[int, int]:
+        """Return about how many records a file has, and how many bytes they take.
 
         The size of a columnar file says little: repeated values are stored once, so that 27 MB
         may stand for 1.4 GB. Its number of records is known, and a few of them tell their width.
         """
         assert self.path is not None
         if self.shape is not None:
-            return self.shape.size
+            return self.shape.records, self.shape.size
         packed = self.path.stat().st_size
         if self.format == "jsonl" or self.frame is None:
-            return packed
+            with self.path.open("rb") as file:
+                head = file.read(2**20)
+            return packed * max(head.count(b"\n"), 1) // max(len(head), 1), packed
         records = int(self.collect(self.frame.select(pl.len())).item())
         step = max(records // _SAMPLES, 1)
-        starts = range(0, records, step)
         widths = [
             _width(self.collect(self.frame.slice(start, min(step, _SAMPLE_ROWS))))
-            for start in starts
+            for start in range(0, records, step)
         ]
-        return max(packed, int(records * max(widths, default=0)))
+        return records, max(packed, int(records * max(widths, default=0)))
+
+    def batches(self, lazy: pl.LazyFrame, most: int) -> Iterator[pl.DataFrame]:
+        """Run a lazy query batch by batch, in the table's own order.
+
+        A batch has at most so many records, and fewer where they are wide: Polars reads
+        several batches ahead.
+        """
+        if self.path is not None:
+            records, size = self._extent
+            most = min(most, max(BATCH_BYTES * records // max(size, 1), 1))
+        try:
+            yield from lazy.collect_batches(chunk_size=most, maintain_order=True)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise InputError(where=self.where, problem=_safe(error)) from None
 
     def collect(self, lazy: pl.LazyFrame) -> pl.DataFrame:
         """Run a lazy query; what Polars says of the data stays inside."""
