@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shoal.core.errors import NoSolutionError
 from shoal.methods.adaptive.candidates import Prediction, fraction_name
-from shoal.methods.adaptive.outcome import Tally, tally_of
-from shoal.methods.adaptive.pipeline import COMBINATIONS, Plan, Techniques, carry_out
+from shoal.methods.adaptive.outcome import Tally, foreseen_tally
+from shoal.methods.adaptive.pipeline import COMBINATIONS, Plan, Techniques, saved
 from shoal.methods.adaptive.ranking import Measures, Preference, best_first, ranks_of
 from shoal.methods.adaptive.rows import Rows
+from shoal.methods.adaptive.steps import diversify
 
 _MOST = 12  # the largest k of which every threshold is worked out
 
@@ -104,7 +104,7 @@ def work_out(
     *,
     columns: int,
 ) -> list[Way]:
-    """Carry out every technique at every threshold; leave out what would release nothing.
+    """Work out every technique at every threshold; leave out what would release nothing.
 
     Args:
         rows_for: the table for a technique; None where the technique does not apply to it.
@@ -117,13 +117,15 @@ def work_out(
         rows = rows_for(techniques)
         if rows is None:
             continue
+        diverse: Rows | None = None
         for xk in xks_for(techniques):
             plan = plan_for(techniques, xk)
-            try:
-                tally = tally_of(carry_out(rows, plan), columns=columns)
-            except NoSolutionError:
-                continue
-            found.append(Way(k=plan.k, xk=xk, techniques=techniques, tally=tally))
+            if diverse is None:  # step 2 is the same at every threshold
+                blank = techniques.sensitive_suppression
+                diverse = diversify(rows, plan.diversity, blank=blank)
+            tally = foreseen_tally(rows, saved(diverse, plan), plan, columns=columns)
+            if tally.originals:
+                found.append(Way(k=plan.k, xk=xk, techniques=techniques, tally=tally))
     return found
 
 

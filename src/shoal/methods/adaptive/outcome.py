@@ -8,10 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.methods.adaptive.candidates import Prediction, fraction_name
 from shoal.methods.adaptive.correlation import Correlations, correlations_of
-from shoal.methods.adaptive.pipeline import Carried
+from shoal.methods.adaptive.pipeline import Carried, Plan
 from shoal.methods.adaptive.rows import BLANK, GENERALIZED, SUPPRESSED, Rows, pairs_of
 
 FALSE_RECORDS = (
@@ -297,15 +298,36 @@ class Tally:
 def tally_of(carried: Carried, *, columns: int = 0) -> Tally:
     """Count records and cells of a carried-out plan; arguments as in `outcome_of`."""
     rows = carried.after
-    counts = np.where(rows.kept, rows.counts, 0)
-    blanked = ((rows.sensitive == BLANK) & (carried.before.sensitive != BLANK)).sum(axis=1)
+    added = int(rows.false[rows.kept].sum())
+    return _tally(carried.before, rows, kept=rows.kept, added=added, columns=columns)
+
+
+def foreseen_tally(before: Rows, rows: Rows, plan: Plan, *, columns: int = 0) -> Tally:
+    """Count what steps 5 and 6 would release, without drawing a false record.
+
+    Args:
+        before: the table before step 2.
+        rows: the same after step 4.
+        plan: the thresholds.
+        columns: as in `outcome_of`.
+    """
+    pairs = pairs_of(rows)
+    large = pairs.records >= plan.xk
+    added = int(np.maximum(plan.k - pairs.records[large], 0).sum())
+    kept = np.append(large, False)[pairs.of_row]  # of_row -1 finds the False at the end
+    return _tally(before, rows, kept=kept, added=added, columns=columns)
+
+
+def _tally(before: Rows, rows: Rows, *, kept: NDArray[np.bool_], added: int, columns: int) -> Tally:
+    counts = np.where(kept, rows.counts, 0)
+    blanked = ((rows.sensitive == BLANK) & (before.sensitive != BLANK)).sum(axis=1)
     touched = (rows.cells != 0).any(axis=1) | (blanked > 0)
     return Tally(
         records=int(rows.counts.sum()),
         columns=columns or len(rows.columns) + len(rows.sensitive_names),
         originals=int(counts.sum()),
         unmodified=int(counts[~touched].sum()),
-        added=int(rows.false[rows.kept].sum()),
+        added=added,
         lost=CellLoss(
             generalized=int(counts @ (rows.cells == GENERALIZED).sum(axis=1)),
             suppressed=int(counts @ (rows.cells == SUPPRESSED).sum(axis=1)),

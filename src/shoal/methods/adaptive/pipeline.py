@@ -150,9 +150,7 @@ def carry_out(rows: Rows, plan: Plan, *, seed: int = 0, trail: Trail = _nobody) 
     now = steps.diversify(rows, plan.diversity, blank=blank)
     if plan.diversity:
         trail("2-diversification", now)
-    for stage, (column, places) in enumerate(_stages(rows, plan), start=1):
-        stamp = f"-{stage}" if plan.gradual else ""
-        now = _save(now, plan, column=column, places=places, trail=trail, stamp=stamp)
+    now = saved(now, plan, trail=trail)
     now = steps.fill(now, k=plan.k, xk=plan.xk, random=random)
     trail("5-filling", now)
     now = steps.suppress(now)
@@ -167,6 +165,14 @@ def carry_out(rows: Rows, plan: Plan, *, seed: int = 0, trail: Trail = _nobody) 
         )
     trail("7-confirmation", now)
     return Carried(plan=plan, before=rows, after=now, confirmation=confirmation)
+
+
+def saved(rows: Rows, plan: Plan, *, trail: Trail = _nobody) -> Rows:
+    """Save records from suppression: steps 3 and 4, stage by stage."""
+    for stage, (column, places) in enumerate(_stages(rows, plan), start=1):
+        stamp = f"-{stage}" if plan.gradual else ""
+        rows = _save(rows, plan, column=column, places=places, trail=trail, stamp=stamp)
+    return rows
 
 
 def _nothing(rows: Rows, plan: Plan) -> str:
