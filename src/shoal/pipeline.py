@@ -33,13 +33,15 @@ from shoal.core.report import (
     stars_removed,
 )
 from shoal.core.schema import Schema
-from shoal.engines.local.frequencies import Frequencies, frequencies
+from shoal.core.sensitive import notices
+from shoal.engines.local.frequencies import Frequencies, frequencies, with_kinds
 from shoal.engines.local.kept import check_kept
 from shoal.engines.local.recode import starred
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.verify import verify_source
 from shoal.measures.utility import Grouping, column_losses, grouping_of, utility_of
 from shoal.methods import registry
+from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.infer.kept import KeptCheck
 from shoal.methods.judging import judge_recoding, one_class
@@ -183,7 +185,7 @@ class Job:
         check_values(fitted, counted.table)
         return cls(
             source=source,
-            schema=fitted,
+            schema=with_kinds(fitted, counted.table.sensitive_domains),
             models=tuple(models),
             options=options,
             lazy=lazy,
@@ -417,6 +419,8 @@ class Job:
                 f"--utility {asked} is an old name: {ALIASES[asked]} was minimized; what was "
                 f"reported as {asked} is {OLD_NAMES[asked]}"
             )
+        domains = self.counted.table.sensitive_domains
+        found += notices({d.name: d.scale.read(d.labels) for d in domains if d.scale is not None})
         known = {a.name for a in self.schema.attributes}
         left = [name for name in self.source.columns if name not in known]
         if left:
@@ -463,10 +467,8 @@ def _aggregated(recoding: Recoding, distance: str | None) -> Recoding:
 
 def check_values(schema: Schema, table: FrequencyTable) -> None:
     """Refuse a promise about values that do not occur: it would protect nobody."""
-    values = {
-        domain.name: {label for label in domain.labels if label is not None}
-        for domain in table.sensitive_domains
-    }
+    named = {text for model in schema.privacy for text in getattr(model, "values", None) or ()}
+    values = {d.name: {text for text in named if _occurs(text, d)} for d in table.sensitive_domains}
     kinds = dict.fromkeys(schema.sensitive, "")
     faults = [
         fault
@@ -475,6 +477,13 @@ def check_values(schema: Schema, table: FrequencyTable) -> None:
     ]
     if faults:
         raise SchemaError(where="schema", faults=faults)
+
+
+def _occurs(text: str, domain: Domain) -> bool:
+    """Say whether a value that a promise names is one of a column."""
+    plain = text if domain.scale is None else domain.scale.text(text)
+    label = plain if plain is None or domain.scale is None else domain.scale.label(plain)
+    return label is not None and label in domain.labels
 
 
 def first_rows(table: FrequencyTable, models: Sequence[PrivacyModel]) -> FrequencyTable:

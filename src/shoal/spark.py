@@ -18,6 +18,7 @@ from shoal.core.privacy import PrivacyModel
 from shoal.core.report import ModelResult, ReleaseReport, Verification
 from shoal.core.schema import Schema
 from shoal.engines.local.encode import Encoded
+from shoal.engines.local.frequencies import with_kinds
 from shoal.engines.local.infer import Inference
 from shoal.engines.local.source import Source
 from shoal.engines.spark import encode as encoding
@@ -99,7 +100,7 @@ class SparkJob(Job):
         )
         return cls(
             source=plain,
-            schema=fitted,
+            schema=with_kinds(fitted, here.sensitive_domains),
             models=tuple(models),
             options=options,
             lazy=pl.LazyFrame(),

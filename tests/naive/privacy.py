@@ -102,6 +102,11 @@ def entropy_l(counts, l):
     return total**total >= l**total * math.prod(count**count for count in counts if count)
 
 
+def effective_values(counts):
+    """The number of equally frequent values with the same entropy."""
+    return math.exp(-sum(float(share) * math.log(share) for share in shares(counts) if share))
+
+
 def recursive_l(counts, c, l):
     """(c,l): c as the decimal that a person wrote."""
     ranked = sorted((count for count in counts if count > 0), reverse=True)

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections import Counter
 from datetime import datetime
 from fractions import Fraction
 from itertools import combinations
 
 from tests.naive import hierarchy, privacy
+from tests.naive.sensitive import Space
 
 SLACK = Fraction(1, 10**12)  # shoal's own tolerance where a float meets a bound
 
@@ -42,55 +42,86 @@ def classes(rows, quasi):
     return found
 
 
-def violators(rows, quasi, promise, *, columns):
-    """Return, for each model, the number of records in classes that break it.
+def judged(rows, quasi, promise, *, columns):
+    """Return, for each model, the worst value, and the classes that break it.
 
-    columns: facts about each column: kind, order, parents (label -> parent, root None).
+    columns: facts about each column: kind, order, parents (label -> parent, root None) and
+    what else `Space` reads.
+
+    Raises:
+        Refused: a sensitive column has no scale that all of its values fit.
     """
     groups = classes(rows, quasi)
-    return [
-        sum(len(members) for key, members in groups.items()
-            if not _holds(model, key, members, rows, quasi, columns))
-        for model in promise
-    ]  # fmt: skip
+    found = []
+    for model in promise:
+        space = None
+        if "column" in model:
+            asked = {m.get("distance") for m in promise if m.get("column") == model["column"]}
+            texts = [row[model["column"]] for row in rows]
+            facts = columns.get(model["column"], {})
+            ordered, climbed = "ordered" in asked, "hierarchical" in asked
+            space = Space(texts, facts, ordered=ordered, climbed=climbed)
+        values, wrong = [], []
+        for key, members in groups.items():
+            value, holds = _judge(model, key, members, rows, quasi, space)
+            values.append(value)
+            wrong += [] if holds else [key]
+        is_high = model["model"] in ("k-anonymity", "l-diversity")
+        found.append((min(values) if is_high else max(values), wrong))
+    return found
+
+
+def violators(rows, quasi, promise, *, columns):
+    """Return, for each model, the number of records in classes that break it."""
+    groups = classes(rows, quasi)
+    found = judged(rows, quasi, promise, columns=columns)
+    return [sum(len(groups[key]) for key in wrong) for _, wrong in found]
 
 
 def broken(rows, quasi, promise, *, columns):
     """Return the number of records in classes that break any model."""
     groups = classes(rows, quasi)
-    return sum(
-        len(members)
-        for key, members in groups.items()
-        if not all(_holds(model, key, members, rows, quasi, columns) for model in promise)
-    )
+    found = judged(rows, quasi, promise, columns=columns)
+    return sum(len(groups[key]) for key in {key for _, wrong in found for key in wrong})
 
 
-def _holds(model, key, members, rows, quasi, columns):
+def _judge(model, key, members, rows, quasi, space):
+    """Return what a class attains, and whether that is enough."""
     name = model["model"]
     if name == "k-anonymity":
-        return len(members) >= model["k"]
+        return len(members), len(members) >= model["k"]
     column = model["column"]
-    space = Space([row[column] for row in rows], columns.get(column, {}))
     counts = space.histogram(members, column)
     if name == "l-diversity":
         kind = model.get("kind", "distinct")
         if kind == "distinct":
-            return privacy.distinct_l(counts, model["l"])
+            return sum(count > 0 for count in counts), privacy.distinct_l(counts, model["l"])
         if kind == "entropy":
-            return privacy.entropy_l(counts, model["l"])
-        return privacy.recursive_l(counts, model["c"], model["l"])
+            return privacy.effective_values(counts), privacy.entropy_l(counts, model["l"])
+        depth = sum(privacy.recursive_l(counts, model["c"], l) for l in range(1, len(counts) + 1))
+        return depth, privacy.recursive_l(counts, model["c"], model["l"])
     if name == "(alpha,k)-anonymity":
-        return privacy.alpha_k(counts, model["alpha"], model["k"])
+        if model.get("values") is not None:
+            named = {space.place.get(key) for key in space.known(model["values"])}
+            counts = [count if place in named else 0 for place, count in enumerate(counts)]
+        share = Fraction(max(counts), len(members))
+        return share, len(members) >= model["k"] and share <= Fraction(repr(model["alpha"]))
     distance = model.get("distance", "equal")
     most = Fraction(repr(model["t"])) + SLACK
     if name == "t-closeness":
-        return space.distance(distance, counts, space.histogram(rows, column)) <= most
+        value = space.distance(distance, counts, space.histogram(rows, column))
+        return value, value <= most
     assert name == "(n,t)-closeness", name
-    return any(
-        len(wider) >= model["n"]
-        and space.distance(distance, counts, space.histogram(wider, column)) <= most
-        for wider in _supersets(key, members, rows, quasi)
-    )
+    if len(members) >= model["n"]:
+        return Fraction(0), True
+    if len(rows) < model["n"]:
+        return Fraction(1), False
+    value = space.distance(distance, counts, space.histogram(rows, column))
+    if value > most:  # only then are other sets around it looked for
+        sets = _supersets(key, members, rows, quasi)
+        near = [space.histogram(wider, column) for wider in sets if len(wider) >= model["n"]]
+        value = min(space.distance(distance, counts, each) for each in near)
+    return value, value <= most
 
 
 def _supersets(key, members, rows, quasi):
@@ -99,67 +130,6 @@ def _supersets(key, members, rows, quasi):
     for size in range(len(quasi)):
         for kept in combinations(range(len(quasi)), size):
             yield [row for row in rows if all(row[quasi[i]] == key[i] for i in kept)]
-
-
-class Space:
-    """The values of a sensitive column, in their order and with their ground distances."""
-
-    def __init__(self, texts, facts):
-        self.kind = facts.get("kind")
-        self.order = list(facts.get("order", ()))
-        self.parents = facts.get("parents")
-        # A declared order is the whole scale, whether or not each step of it occurs.
-        keys = sorted({self.key(text) for text in (*texts, *self.order)})
-        self.place = {key: place for place, key in enumerate(keys)}
-
-    def key(self, text):
-        """What a text means, in a form that sorts: missing first."""
-        if text == "":
-            return (0,)
-        if self.order:
-            return (1, self.order.index(text))
-        if self.parents is not None:
-            return (1, _post_order(self.parents).index(text), text)
-        if self.kind == "numeric":
-            return (1, Fraction(text.strip()))
-        if self.kind == "date":
-            return (1, datetime.fromisoformat(text.strip()))
-        return (1, text)
-
-    def histogram(self, rows, column):
-        found = Counter(self.place[self.key(row[column])] for row in rows)
-        return [found[place] for place in range(len(self.place))]
-
-    def distance(self, name, counts, reference):
-        if name == "chi2":
-            return privacy.chi_square(counts, reference)
-        grounds = {
-            "equal": privacy.equal_ground,
-            "ordered": privacy.ordered_ground(len(self.place)),
-            "hierarchical": self._ground,
-        }
-        return privacy.earth_movers_distance(counts, reference, grounds[name])
-
-    def _ground(self, i, j):
-        if i == j:
-            return Fraction(0)
-        labels = {place: key[2] for key, place in self.place.items() if key != (0,)}
-        if i not in labels or j not in labels:  # a missing value is as far as can be
-            return Fraction(1)
-        root = next(label for label, above in self.parents.items() if above is None)
-        meet = hierarchy.lca(self.parents, [labels[i], labels[j]])
-        return Fraction(hierarchy.height(self.parents, meet), hierarchy.height(self.parents, root))
-
-
-def _post_order(parents):
-    def below(label):
-        for child, above in parents.items():
-            if above == label:
-                yield from below(child)
-        yield label
-
-    root = next(label for label, above in parents.items() if above is None)
-    return list(below(root))
 
 
 def covers(label, value, facts):

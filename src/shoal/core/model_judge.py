@@ -7,13 +7,11 @@ records. So the same lines serve a device, the local engine and the end of learn
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, islice
 from typing import Any, Protocol, TypeVar
 
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.model_keys import number_key
 from shoal.core.model_runtime import Encoder
 from shoal.core.privacy import (
     ClassSummary,
@@ -24,9 +22,11 @@ from shoal.core.privacy import (
     TCloseness,
     expand,
 )
-from shoal.core.schema import Attribute, Kind, Schema
+from shoal.core.schema import Schema
+from shoal.core.sensitive import Scale, Values, notices
 
 Spread = Mapping[tuple[str | None, ...], int]
+Home = tuple[str | None, ...]
 KeyT = TypeVar("KeyT", bound=Hashable)
 
 
@@ -37,18 +37,20 @@ class Judge:
     Attributes:
         columns: the sensitive columns that the promise speaks of, in the order in which
             the keys of a class name their values.
+        scales: what the values of each of them are, and how they are ordered.
     """
 
-    schema: Schema
     models: tuple[PrivacyModel, ...]
     columns: tuple[str, ...]
+    scales: tuple[Scale, ...]
 
     @classmethod
     def of(cls, schema: Schema, models: Iterable[PrivacyModel]) -> Judge:
         """Return the judge of a promise."""
         spread = expand(models, schema.sensitive)
-        named = dict.fromkeys(m.column for m in spread if m.column is not None)
-        return cls(schema, tuple(spread), tuple(named))
+        named = tuple(dict.fromkeys(m.column for m in spread if m.column is not None))
+        scales = tuple(Scale.of(schema, name, spread) for name in named)
+        return cls(tuple(spread), named, scales)
 
     @property
     def compares(self) -> bool:
@@ -56,14 +58,19 @@ class Judge:
         return any(isinstance(m, (TCloseness, NTCloseness)) for m in self.models)
 
     def texts(self, values: Iterable[object]) -> tuple[str | None, ...]:
-        """Return sensitive values as they are counted: missing marks are one missing value."""
-        absent = {"", *self.schema.missing}
-        found: list[str | None] = []
-        for value in values:
-            text = None if value is None else str(value)
-            is_absent = text is None or text in absent or text.strip() in absent
-            found.append(None if is_absent else text)
-        return tuple(found)
+        """Return a record's sensitive values as they are counted, a value a column."""
+        return tuple(scale.text(value) for scale, value in zip(self.scales, values, strict=True))
+
+    def check(self, columns: Iterable[Iterable[str | None]]) -> tuple[str, ...]:
+        """Refuse values that do not fit their scale; return what is to be said of the others.
+
+        columns: the values of each column in the whole batch, as they are counted.
+
+        Raises:
+            InputError, UnknownValueError: see `Scale.read`.
+        """
+        found = zip(self.columns, self.scales, columns, strict=True)
+        return notices({name: scale.read(texts) for name, scale, texts in found})
 
     def failing(
         self, classes: Mapping[KeyT, Spread], *, only: Iterable[KeyT] | None = None
@@ -80,114 +87,123 @@ class Judge:
             if isinstance(model, KAnonymity):
                 found.update(key for key in wanted if sum(classes[key].values()) < model.k)
                 continue
-            place = self.columns.index(str(model.column))
-            column = _Column.of(self.schema.attribute(str(model.column)), classes.values(), place)
+            column = self._column(model, classes.values())
+            judged = column.scale.named(model)
             for key in wanted:
-                if key not in found and not model.holds(column.summary(classes[key], place)):
+                if key not in found and not judged.holds(column.summary(classes[key])):
                     found.add(key)
         return found
 
+    def _column(self, model: PrivacyModel, classes: Iterable[Spread]) -> _Column:
+        place = self.columns.index(str(model.column))
+        return _Column.of(self.scales[place], classes, place)
+
     def results(
-        self, classes: Mapping[KeyT, Spread]
-    ) -> list[tuple[PrivacyModel, bool, float | None, int]]:
-        """Return, for each model, whether it holds, the worst value, and violating records."""
+        self, classes: Mapping[Home, Spread]
+    ) -> list[tuple[PrivacyModel, float | None, set[Home]]]:
+        """Return, for each model, the worst value, and the classes that break it.
+
+        classes: by what they release.
+        """
         found = []
         for model in self.models:
-            place = 0 if model.column is None else self.columns.index(model.column)
-            column = None
-            if model.column is not None:
-                about = self.schema.attribute(model.column)
-                column = _Column.of(about, classes.values(), place)
             of_two = min if model.better == "high" else max
             worst: float | None = None
-            wrong = 0
-            for spread in classes.values():
-                size = sum(spread.values())
-                summary = ClassSummary(size) if column is None else column.summary(spread, place)
-                value = model.measure(summary)
+            wrong: set[Home] = set()
+            for home, value, holds in self._judged(model, classes):
                 worst = value if worst is None else of_two(worst, value)
-                wrong += 0 if model.holds(summary) else size
-            found.append((model, not wrong, worst, wrong))
+                wrong |= set() if holds else {home}
+            found.append((model, worst, wrong))
         return found
+
+    def _judged(
+        self, model: PrivacyModel, classes: Mapping[Home, Spread]
+    ) -> Iterator[tuple[Home, float, bool]]:
+        if model.column is None:
+            for home, spread in classes.items():
+                plain = ClassSummary(sum(spread.values()))
+                yield home, model.measure(plain), model.holds(plain)
+            return
+        column = self._column(model, classes.values())
+        judged = column.scale.named(model)
+        counts: dict[Home, Counter[int]] = {}
+        for home, spread in classes.items():
+            summary = column.summary(spread)
+            value, holds = judged.measure(summary), judged.holds(summary)
+            if not holds and isinstance(judged, NTCloseness):
+                counts = counts or {each: column.places(classes[each]) for each in classes}
+                size = len(column.values.labels)
+                wider = supersets(home, counts, least=judged.n, size=size)
+                summary = replace(summary, supersets=wider)
+                value, holds = judged.measure(summary), judged.holds(summary)
+            yield home, value, holds
 
 
 @dataclass(frozen=True)
 class _Column:
     """One sensitive column over all classes: its values in their order."""
 
-    rank: Mapping[str | None, int]
+    scale: Scale
+    values: Values
     reference: Reference
+    at: int  # its place in the keys of a class
 
     @classmethod
-    def of(cls, attribute: Attribute, classes: Iterable[Spread], place: int) -> _Column:
+    def of(cls, scale: Scale, classes: Iterable[Spread], at: int) -> _Column:
         totals: Counter[str | None] = Counter()
         for spread in classes:
             for texts, records in spread.items():
-                totals[texts[place]] += records
-        # A declared order is the whole scale, whether or not each step of it occurs.
-        absent = [step for step in attribute.order if step not in totals]
-        key = _order(attribute, [text for text in totals if text is not None] + absent)
-        ranks = {k: i + (None in totals) for i, k in enumerate(sorted(set(key.values())))}
-        rank: dict[str | None, int] = {text: ranks[k] for text, k in key.items()}
-        if None in totals:
-            rank[None] = 0
-        counts = [0] * (len(ranks) + (None in totals))
-        values: list[str | None] = [None] * len(counts)
-        for text in rank:
-            counts[rank[text]] += totals[text]
-            values[rank[text]] = None if text is None else text.strip()
-        return cls(rank, _reference(counts, values, attribute))
+                totals[texts[at]] += records
+        values = scale.read(totals)
+        return cls(scale, values, values.reference(values.totals(totals)), at)
 
-    def summary(self, spread: Spread, place: int) -> ClassSummary:
-        histogram = [0] * len(self.reference.counts)
+    def places(self, spread: Spread) -> Counter[int]:
+        """Return the records of a class at each place."""
+        found: Counter[int] = Counter()
         for texts, records in spread.items():
-            histogram[self.rank[texts[place]]] += records
+            found[self.values.place[texts[self.at]]] += records
+        return found
+
+    def summary(self, spread: Spread) -> ClassSummary:
+        """Return a class as a model sees it."""
+        found = self.places(spread)
+        histogram = [found[place] for place in range(len(self.values.labels))]
         return ClassSummary(sum(histogram), histogram, reference=self.reference)
 
 
-def _order(attribute: Attribute, texts: Sequence[str]) -> dict[str, Any]:
-    """Return the key by which each text of a sensitive column is ordered."""
-    if attribute.order:
-        rank = {value: i for i, value in enumerate(attribute.order)}
-        return {text: (rank.get(text.strip(), len(rank)), text.strip()) for text in texts}
-    tree = attribute.hierarchy
-    if isinstance(tree, Hierarchy):
-        nodes = {t: tree.get(t) if tree.get(t) is not None else tree.get(t.strip()) for t in texts}
-        return {t: (len(tree) if nodes[t] is None else nodes[t], t.strip()) for t in texts}
-    if attribute.kind in (None, Kind.NUMERIC):
-        numbers = {text: number_key(text) for text in texts}
-        zeros = any(t.strip()[:1] == "0" and t.strip()[1:2].isdigit() for t in texts)
-        if texts and None not in numbers.values() and (attribute.kind is not None or not zeros):
-            return numbers
-    if attribute.kind is Kind.DATE:
-        return {text: _moment(text) for text in texts}
-    return {text: text for text in texts}
+_MOST_SUBSETS = 1024  # of columns, tried as natural supersets for (n,t)-closeness
 
 
-def _moment(text: str) -> str:
-    try:
-        return datetime.fromisoformat(text.strip()).isoformat()
-    except ValueError:
-        return text
+def supersets(
+    key: Sequence[Hashable], classes: Mapping[Any, Mapping[int, int]], *, least: int, size: int
+) -> list[tuple[int, list[int]]]:
+    """Return the sets of classes that agree with one on some quasi-identifiers.
 
+    These are its natural supersets: what generalizing the other columns to their root would
+    make of it. Sets that drop fewer columns come first.
 
-def _reference(
-    totals: Sequence[int], values: Sequence[str | None], attribute: Attribute
-) -> Reference:
-    tree = attribute.hierarchy
-    if not isinstance(tree, Hierarchy):
-        return Reference(totals, values=values)
-    nodes = [-1 if value is None else tree.get(value) for value in values]
-    return Reference(
-        totals,
-        values=values,
-        parents=tree.parents,
-        heights=tree.heights,
-        node_of_value=[-1 if node is None else node for node in nodes],
+    Args:
+        key: what the class releases.
+        classes: of every class, by what it releases: records at each place of the scale.
+        least: records that such a set must have.
+        size: places of the scale.
+
+    Returns:
+        Records and histogram of each set.
+    """
+    width = len(key)
+    kept = (
+        keep for dropped in range(1, width) for keep in combinations(range(width), width - dropped)
     )
-
-
-Home = tuple[str | None, ...]
+    found = []
+    for keep in islice(kept, _MOST_SUBSETS):
+        total: Counter[int] = Counter()
+        for other, counts in classes.items():
+            if all(other[i] == key[i] for i in keep):
+                total.update(counts)
+        if total.total() >= least:
+            found.append((total.total(), [total[place] for place in range(size)]))
+    return found
 
 
 def settle(
@@ -236,14 +252,17 @@ def close_failing(board: Board, judge: Judge) -> None:
     """Close classes, the finest first, until those left keep the promise."""
     changed: set[Home] = set(board.classes)
     failed: set[Home] = set()
-    while changed or failed:
+    while board.classes:
+        # Where classes are compared with all records, whoever is closed changes the comparison.
         if judge.compares:
             failed = judge.failing(board.classes)
         else:
             failed = (failed - changed) | judge.failing(board.classes, only=changed)
+        if not failed:
+            return
         # The finest first: what they give back may save a coarser one.
         order = sorted(failed, key=lambda home: (board.rank[home], [x or "" for x in home]))
-        changed = board.close(order[: max(len(order) // 4, 1)], order) if order else set()
+        changed = board.close(order[: max(len(order) // 4, 1)], order)
         failed &= set(board.classes)
         changed &= set(board.classes)
 

@@ -121,6 +121,8 @@ class Attribute:
 class Schema:
     """Roles, kinds, hierarchies and weights of the columns, and the promise.
 
+    `fold_case` joins sensitive values that differ only by case, accents or spaces.
+
     Example:
         >>> schema = Schema.from_document(
         ...     {"columns": {"age": {"role": "quasi"}, "name": {"role": "identifying"}},
@@ -133,6 +135,7 @@ class Schema:
     privacy: tuple[PrivacyModel, ...] = ()
     others: Others = Others.FAULT
     missing: tuple[str, ...] = ()
+    fold_case: bool = False
     utility: str | None = None
     suppression_limit: float = 0.0
     target: str | None = None
@@ -274,6 +277,8 @@ class Schema:
         }
         if self.missing:
             document["missing"] = list(self.missing)
+        if self.fold_case:
+            document["fold_case"] = True
         if self.utility is not None:
             document["utility"] = self.utility
         if self.target is not None:
@@ -284,8 +289,8 @@ class Schema:
 
 
 _KEYS = frozenset(
-    ("version", "columns", "others", "privacy", "utility", "suppression_limit", "missing", "target",
-     "waive")
+    ("version", "columns", "others", "privacy", "utility", "suppression_limit", "missing",
+     "fold_case", "target", "waive")
 )  # fmt: skip
 _COLUMN_KEYS = frozenset(
     ("role", "kind", "hierarchy", "order", "weight", "bounds", "distance", "beta")
@@ -505,6 +510,10 @@ def _options(document: Mapping[Any, Any], *, faults: list[str]) -> dict[str, Any
         faults.append("waive must be a list of kept columns such as [mrn]")
         waived = []
     options["waive"] = tuple(waived)
+    fold = document.get("fold_case", False)
+    if not isinstance(fold, bool):
+        faults.append("fold_case must be true or false")
+    options["fold_case"] = fold is True
     for key in ("utility", "target"):
         value = document.get(key)
         if value is not None and not isinstance(value, str):

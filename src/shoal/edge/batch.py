@@ -53,6 +53,7 @@ def encode_safe(
             `on_unseen` is "error".
         ModelFormatError, PrivacyError, SchemaError: the model has no fingerprint or no promise,
             or releases what the schema protects.
+        InputError: sensitive values that do not fit their column's scale.
     """
     document = document_of(model)
     encoder = FastEncoder(document, on_unseen, suppressed)
@@ -72,9 +73,9 @@ def encode_safe(
             spreads.append(Counter())
         spreads[at][judge.texts(row.get(name) for name in judge.columns)] += 1
         place.append(at)
+    report = EncodeReport(warnings=judge.check(_columns(spreads, judge)))
     homes = settle(encoder, tuples, spreads, judge=judge)
     starred = suppressed == "star" and _star_holds(encoder, homes, spreads, judge=judge)
-    report = EncodeReport()
     unseen = [encoder.find(values) < 0 for values in tuples]
     released = []
     for row, at in zip(rows, place, strict=True):
@@ -115,6 +116,7 @@ def verify(records: Iterable[Record], model: Any) -> Verification:
     Raises:
         ModelFormatError, PrivacyError: the model has no fingerprint, or no promise.
         Rejected: a quasi-identifier is not there, or there is no record.
+        InputError: sensitive values that do not fit their column's scale.
     """
     known = for_safe(_known(model, document_of(model)))
     judge = Judge.of(known.schema, known.privacy)
@@ -128,18 +130,36 @@ def verify(records: Iterable[Record], model: Any) -> Verification:
         spread[judge.texts(row.get(name) for name in judge.columns)] += 1
     if not classes:
         raise Rejected("there is no record")
-    sizes = [sum(spread.values()) for spread in classes.values()]
-    failed = judge.failing(classes)
+    sizes = {home: sum(spread.values()) for home, spread in classes.items()}
+    warnings = judge.check(_columns(classes.values(), judge))
+    results = judge.results(classes)
+    failed = set().union(*(wrong for _, _, wrong in results))
     return Verification(
-        records=sum(sizes),
+        records=sum(sizes.values()),
         classes=len(classes),
-        smallest_class=min(sizes),
-        violating_records=sum(sum(classes[key].values()) for key in failed),
+        smallest_class=min(sizes.values()),
+        violating_records=sum(sizes[home] for home in failed),
         privacy=tuple(
-            ModelResult(model=m, holds=holds, value=value, violating_records=wrong)
-            for m, holds, value, wrong in judge.results(classes)
+            ModelResult(
+                model=model, holds=not wrong, value=value,
+                violating_records=sum(sizes[home] for home in wrong),
+            )
+            for model, value, wrong in results
         ),
-    )
+        warnings=warnings,
+    )  # fmt: skip
+
+
+def _columns(
+    spreads: Iterable[Mapping[tuple[str | None, ...], int]], judge: Judge
+) -> list[set[str | None]]:
+    """Return the values of each sensitive column."""
+    found: list[set[str | None]] = [set() for _ in judge.columns]
+    for spread in spreads:
+        for texts in spread:
+            for values, text in zip(found, texts, strict=True):
+                values.add(text)
+    return found
 
 
 def metrics(records: Iterable[Record], model: Any, *, on_unseen: str | None = None) -> Any:

@@ -24,22 +24,25 @@ class EncodeReport:
         suppressed: records whose quasi-identifiers are not released.
         unseen: records that no class of the model covers.
         rejected: lines that are no record.
+        warnings: what a safe batch does not say by being safe.
     """
 
-    __slots__ = ("records", "rejected", "released", "suppressed", "unseen")
+    __slots__ = ("records", "rejected", "released", "suppressed", "unseen", "warnings")
 
-    def __init__(self) -> None:
+    def __init__(self, warnings: tuple[str, ...] = ()) -> None:
         self.records = self.released = self.suppressed = self.unseen = self.rejected = 0
+        self.warnings = warnings
 
     def to_document(self) -> dict[str, Any]:
         """Return the report as DESIGN's JSON document of `encode`."""
-        return {
+        document: dict[str, Any] = {
             "records": self.records,
             "released": self.released,
             "suppressed": self.suppressed,
             "unseen": self.unseen,
             "rejected": self.rejected,
         }
+        return {**document, "warnings": list(self.warnings)} if self.warnings else document
 
     def __repr__(self) -> str:
         return f"EncodeReport({self.to_document()})"

@@ -58,10 +58,13 @@ def promise_of(models: Sequence[PrivacyModel], table: FrequencyTable) -> ax.Prom
     marked = np.ones((len(spread), widest), dtype=np.bool_)
     for m, model in enumerate(spread):
         if isinstance(model, AlphaKAnonymity) and model.values is not None:
-            labels = table.sensitive_domains[names.index(str(model.column))].labels
-            marked[m, : len(labels)] = [label in model.values for label in labels]
+            domain = table.sensitive_domains[names.index(str(model.column))]
+            named = model if domain.scale is None else domain.scale.named(model)
+            wanted = named.values or ()
+            marked[m, : len(domain)] = [label in wanted for label in domain.labels]
     nodes = [
-        d.position if d.tree is not None else np.zeros(len(d)) for d in table.sensitive_domains
+        d.ladder_nodes() if d.ladder is not None else np.zeros(len(d))
+        for d in table.sensitive_domains
     ]
     heights = [np.asarray(t.heights) / max(t.height, 1) for t in trees if t is not None]
     return ax.Promise(

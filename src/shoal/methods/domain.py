@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from shoal.core.errors import MethodError
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.schema import Kind
+from shoal.core.sensitive import Scale
 
 ROOT = "*"
 WEIGHTED, WEIGHTED_EXAMPLE = "weighted", "weighted-example"
@@ -34,6 +35,8 @@ class Domain:
         ladder: the hierarchy that gives the levels of full-domain recoding, if any.
         distance: how far apart two categories are, as the schema chose it; None: the
             method's own choice. `beta` is the exponent of the weighted ones.
+        scale: of a sensitive column, how whoever judges reads and orders its values.
+        node: of a sensitive column, the ladder's node of each code.
 
     Guarantee:
         `label(low, high)` covers every code from low to high, and
@@ -49,6 +52,8 @@ class Domain:
     weight: float = 1.0
     distance: str | None = None
     beta: float = 1.0
+    scale: Scale | None = None
+    node: tuple[int, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -106,6 +111,8 @@ class Domain:
         """Return the node of the ladder where each code stands."""
         if self.ladder is None:
             raise MethodError(problem=f"column {self.name!r} has no hierarchy to take levels from")
+        if self.node is not None:
+            return np.array(self.node, dtype=np.int64)
         if self.tree is not None:
             return self.position.astype(np.int64)
         names = [MISSING_NODE if label is None else label for label in self.labels]

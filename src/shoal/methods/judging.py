@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,9 @@ def failing_classes(recoding: Recoding, models: Sequence[PrivacyModel]) -> NDArr
     wrong = np.zeros(recoding.classes, dtype=np.bool_)
     for model in expand(models, names):
         column = None if model.column is None else names.index(model.column)
+        judged = _named(recoding, model, column)
         for number, summary in enumerate(_summaries(recoding, column)):
-            wrong[number] |= not model.holds(summary)
+            wrong[number] |= not judged.holds(summary)
     return wrong
 
 
@@ -50,13 +51,12 @@ def judge_recoding(recoding: Recoding, models: Sequence[PrivacyModel]) -> Iterab
         worst: float | None = None
         wrong = 0
         of_two = min if model.better == "high" else max
-        summaries = _summaries(
-            recoding, None if model.column is None else names.index(model.column)
-        )
-        for summary in summaries:
-            value = model.measure(summary)
+        column = None if model.column is None else names.index(model.column)
+        judged = _named(recoding, model, column)
+        for summary in _summaries(recoding, column):
+            value = judged.measure(summary)
             worst = value if worst is None else of_two(worst, value)
-            wrong += 0 if model.holds(summary) else summary.records
+            wrong += 0 if judged.holds(summary) else summary.records
         yield ModelResult(model=model, holds=not wrong, value=worst, violating_records=wrong)
 
 
@@ -72,18 +72,62 @@ def _summaries(recoding: Recoding, column: int | None) -> Iterable[ClassSummary]
     histogram = np.zeros((recoding.classes, len(domain)), dtype=np.int64)
     np.add.at(histogram, (recoding.label[kept], values), recoding.count[kept])
     whole = histogram.sum(axis=0) if table.whole is None else table.whole[column]
-    reference = _reference(whole, domain)
-    for row in histogram:
-        yield ClassSummary(int(row.sum()), row.tolist(), reference=reference)
+    seen = seen_by_judges(domain, whole)
+    for row in seen.histograms(histogram):
+        yield ClassSummary(int(row.sum()), row.tolist(), reference=seen.reference)
 
 
-def _reference(counts: Any, domain: Domain) -> Reference:
+class Seen(NamedTuple):
+    """A sensitive column as whoever judges sees it.
+
+    codes: those that have a place; places: where.
+    """
+
+    codes: NDArray[np.int64]
+    places: NDArray[np.int64]
+    reference: Reference
+
+    def histograms(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the histograms by place; counts: by code, a row a class."""
+        found = np.zeros((len(counts), len(self.reference.counts)), dtype=np.int64)
+        found[:, self.places] = counts[:, self.codes]
+        return found
+
+
+def seen_by_judges(domain: Domain, totals: NDArray[np.int64]) -> Seen:
+    """Return how a column is seen of which these records of each code are left.
+
+    A value that is not there any more has no place in an order or a hierarchy that is built
+    of the values; in a declared order it has.
+    """
+    present = np.flatnonzero(totals)
+    if domain.scale is None:
+        return Seen(present, np.arange(len(present)), _reference(totals, domain, present))
+    labels = [domain.labels[code] for code in present]
+    found = domain.scale.read(labels)
+    places = np.array([found.place[label] for label in labels], dtype=np.int64)
+    counts = np.zeros(len(found.labels), dtype=np.int64)
+    counts[places] = totals[present]
+    return Seen(present, places, found.reference(counts.tolist()))
+
+
+def _named(recoding: Recoding, model: PrivacyModel, column: int | None) -> PrivacyModel:
+    """Return a model whose named values are written as they are counted."""
+    if column is None:
+        return model
+    scale = recoding.table.sensitive_domains[column].scale
+    return model if scale is None else scale.named(model)
+
+
+def _reference(totals: NDArray[np.int64], domain: Domain, present: NDArray[np.int64]) -> Reference:
+    counts = totals[present].tolist()
+    labels = [domain.labels[code] for code in present]
     if domain.ladder is None:
-        return Reference(counts.tolist(), values=domain.labels)
+        return Reference(counts, values=labels)
     return Reference(
-        counts.tolist(),
-        values=domain.labels,
+        counts,
+        values=labels,
         parents=domain.ladder.parents,
         heights=domain.ladder.heights,
-        node_of_value=[int(node) for node in domain.ladder_nodes()],
+        node_of_value=domain.ladder_nodes()[present].tolist(),
     )

@@ -18,7 +18,8 @@ from shoal.core.errors import InputError, UnknownValueError
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.hierarchy_build import number_text
 from shoal.core.schema import Attribute, Kind
-from shoal.engines.local.types import check_types
+from shoal.core.sensitive import Scale, Values
+from shoal.engines.local.types import check_types, holds_dates
 from shoal.methods.domain import MISSING_NODE, ROOT, Domain, line_domain, tree_domain
 
 UNSEEN = np.int32(-1)
@@ -79,8 +80,7 @@ def code_column(distinct: pl.Series, attribute: Attribute, *, marks: Sequence[st
         attribute: what the schema says of the column.
         marks: texts that stand for a missing value, beside the empty text.
     """
-    raw = distinct.drop_nulls()
-    check_types({attribute.name: raw.dtype}, [attribute.name])
+    raw = _plain_values(distinct, attribute.name)
     texts = _texts(raw)
     absent = {"", *marks}
     present = [text for text in texts if text.strip() not in absent and text not in absent]
@@ -89,8 +89,19 @@ def code_column(distinct: pl.Series, attribute: Attribute, *, marks: Sequence[st
     domain, code_of = _domain(attribute, kind, present, missing=has_missing)
     domain = replace(domain, distance=attribute.distance, beta=attribute.beta)
     codes = np.array([code_of.get(text, 0) for text in texts], dtype=np.int32).reshape(-1)
+    return _coder(domain, raw, codes, missing=has_missing)
+
+
+def _plain_values(distinct: pl.Series, name: str) -> pl.Series:
+    raw = distinct.drop_nulls()
+    check_types({name: raw.dtype}, [name])
+    return raw
+
+
+def _coder(domain: Domain, raw: pl.Series, codes: NDArray[np.int32], *, missing: bool) -> Coder:
+    """Return what finds the code of each raw value. codes: of the values of `raw`."""
     physical = _physical(raw).to_numpy()
-    missing_code = 0 if has_missing else int(UNSEEN)
+    missing_code = 0 if missing else int(UNSEEN)
     if isinstance(raw.dtype, (pl.Categorical, pl.Enum)):
         lookup = np.full(int(physical.max()) + 1 if len(physical) else 1, UNSEEN)
         lookup[physical] = codes
@@ -99,6 +110,59 @@ def code_column(distinct: pl.Series, attribute: Attribute, *, marks: Sequence[st
     if not len(order):
         return Coder(domain, np.full(1, UNSEEN), np.zeros(1), missing_code, raw)
     return Coder(domain, codes[order], physical[order], missing_code, raw)
+
+
+def code_sensitive(distinct: pl.Series, scale: Scale) -> Coder:
+    """Build the domain of a sensitive column from its distinct values.
+
+    Args:
+        distinct: each raw value once (null allowed).
+        scale: what its values are, and how they are ordered.
+
+    Guarantee:
+        Codes are the places of the values on the scale, as whoever judges sees them.
+    """
+    raw = _plain_values(distinct, scale.attribute.name)
+    scale = scale.declared(Kind.DATE) if holds_dates(raw.dtype) else scale
+    texts = [scale.text(text) for text in _texts(raw)]
+    found = scale.read([*texts, *[None] * min(distinct.null_count(), 1)])
+    domain = replace(_spread_domain(scale, found), scale=scale.declared(found.kind))
+    codes = np.array([found.place[text] for text in texts], dtype=np.int32).reshape(-1)
+    return _coder(domain, raw, codes, missing=None in found.place)
+
+
+def _spread_domain(scale: Scale, found: Values) -> Domain:
+    """Return the places of a sensitive column as a domain: on a line, or in a tree."""
+    name, weight = scale.attribute.name, scale.attribute.weight
+    kind = found.kind or Kind.CATEGORICAL
+    present = [label for label in found.labels if label is not None]
+    missing = len(found.labels) - len(present)
+    if kind is Kind.CATEGORICAL and present:
+        root = ROOT
+        while root in present:  # a value may itself be called *
+            root += "*"
+        tree = found.tree or Hierarchy.flat(name, present, root=root)
+        full = tree.with_missing(MISSING_NODE) if missing else tree
+        own = found.nodes[missing:] if found.tree else range(len(present))
+        nodes = (*[0] * missing, *(node + missing for node in own))
+        places = np.array(nodes, dtype=np.float64)
+        return Domain(
+            name=name, kind=kind, labels=found.labels, position=places, tree=full, ladder=full,
+            weight=weight, node=nodes,
+        )  # fmt: skip
+    position = [math.nan] * missing + [_place(kind, i, text) for i, text in enumerate(present)]
+    domain = line_domain(name, kind, found.labels, position, weight=weight)
+    if found.tree is None:
+        return domain
+    ladder = found.tree.with_missing(MISSING_NODE) if missing else found.tree
+    nodes = (*[0] * missing, *(node + missing for node in found.nodes[missing:]))
+    return replace(domain, ladder=ladder, node=nodes)
+
+
+def _place(kind: Kind, rank: int, label: str) -> float:
+    if kind is Kind.NUMERIC:
+        return float(label)
+    return _moment_place(datetime.fromisoformat(label)) if kind is Kind.DATE else float(rank)
 
 
 def _texts(values: pl.Series) -> list[str]:

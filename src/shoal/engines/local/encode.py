@@ -29,6 +29,7 @@ from shoal.core.model_safe import for_safe
 from shoal.core.model_sweep import sweep
 from shoal.core.report import Verification, stars_removed
 from shoal.core.schema import Others, Role, Schema
+from shoal.core.sensitive import Scale
 from shoal.core.temporary import open_private
 from shoal.edge.fast import FastEncoder
 from shoal.edge.stream import EncodeReport, encode_stream
@@ -230,7 +231,7 @@ class EncodeJob:
         for batch in self.batches():
             present, local = self._tuples(batch)
             secrets = [
-                _numbered(batch[name], partial(tuples.number, place), judge)
+                _numbered(batch[name], partial(tuples.number, place), judge.scales[place])
                 for place, name in enumerate(judge.columns)
             ]
             tuples.add(present, local, secrets)
@@ -243,6 +244,7 @@ class EncodeJob:
             named = ", ".join(map(repr, absent))
             raise InputError(where=self.source.where, problem=f"has no column {named}")
         tuples = self.count(judge)
+        judge.check(tuples.texts)
         try:
             settled = settle_tuples(tuples, self.cover, judge)
         except Rejected:
@@ -369,7 +371,7 @@ class EncodeJob:
 
 
 def _numbered(
-    series: pl.Series, number: Callable[[Sequence[str | None]], list[int]], judge: Judge
+    series: pl.Series, number: Callable[[Sequence[str | None]], list[int]], scale: Scale
 ) -> NDArray[np.int32]:
     """Return the number of each sensitive value, as the judge reads its text."""
     texts = texts_of(series).cast(pl.Categorical)
@@ -377,7 +379,7 @@ def _numbered(
     distinct = texts.unique().drop_nulls()
     places = distinct.to_physical().to_numpy()
     lookup = np.zeros(int(places.max()) + 2 if len(places) else 1, dtype=np.int32)
-    lookup[places] = number(judge.texts(distinct.cast(pl.String).to_list()))
+    lookup[places] = number([scale.text(text) for text in distinct.cast(pl.String)])
     if physical.null_count():
         lookup[-1] = number([None])[0]
         physical = physical.fill_null(len(lookup) - 1)

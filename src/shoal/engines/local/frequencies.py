@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.errors import InputError
-from shoal.core.schema import Schema
-from shoal.engines.local.coding import Coder, code_column
+from shoal.core.schema import Role, Schema
+from shoal.core.sensitive import Scale
+from shoal.engines.local.coding import Coder, code_column, code_sensitive
 from shoal.engines.local.source import Source, with_codes
+from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable, join_rows
 
 _ROWS = "\x00rows"
@@ -60,6 +62,24 @@ def _locate(known: NDArray[np.int64], asked: NDArray[np.int64], *, room: int) ->
     return np.searchsorted(known, asked).clip(0, len(known) - 1)
 
 
+def coder_of(distinct: pl.Series, schema: Schema, name: str) -> Coder:
+    """Return what codes a column; a sensitive one is read as whoever judges reads it."""
+    attribute = schema.attribute(name)
+    if attribute.role is Role.SENSITIVE:
+        return code_sensitive(distinct, Scale.of(schema, name, schema.privacy))
+    return code_column(distinct, attribute, marks=schema.missing)
+
+
+def with_kinds(schema: Schema, domains: Iterable[Domain]) -> Schema:
+    """Return the schema with the kinds that were found out of sensitive columns.
+
+    What a release or a model is judged by later is then not guessed anew.
+    """
+    known = {d.name: d.scale.attribute for d in domains if d.scale is not None}
+    found = tuple(known.get(a.name, a) for a in schema.attributes)
+    return replace(schema, attributes=found)
+
+
 def frequencies(
     source: Source, lazy: pl.LazyFrame, schema: Schema, *, sensitive: Sequence[str]
 ) -> Frequencies:
@@ -85,7 +105,7 @@ def frequencies(
     codes = np.empty((grouped.height, len(columns)), dtype=np.int32)
     for i, name in enumerate(columns):
         series = grouped[name]
-        coder = code_column(series.unique(), schema.attribute(name), marks=schema.missing)
+        coder = coder_of(series.unique(), schema, name)
         codes[:, i] = coder.codes(series)
         coders.append(coder)
     width = len(schema.quasi)

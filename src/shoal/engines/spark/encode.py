@@ -184,7 +184,8 @@ class SparkEncodeJob(EncodeJob):
         pairs = self.table.frame.select(value.alias("v"), value.cast("string").alias("t"))
         found = self.table.polars(pairs.where("v is not null").distinct()).sort("t")
         number: dict[str | None, int] = {None: 0}
-        texts = judge.texts(found["t"].to_list())
+        scale = judge.scales[judge.columns.index(name)]
+        texts = [scale.text(text) for text in found["t"]]
         codes = [number.setdefault(text, len(number)) for text in texts]
         known = np.array(codes, dtype=np.int32)
         return ColumnCodes(name, found["v"], known, 0, len(number)), list(number)
@@ -210,6 +211,7 @@ class SparkEncodeJob(EncodeJob):
             super().settle(judge)
             return
         self._refuse_unseen(self.far.unseen)
+        judge.check(self.texts_of)
         close_failing(self.far, judge)
         if not self.far.classes:
             raise NoSolutionError(problem="every record would have to be suppressed")

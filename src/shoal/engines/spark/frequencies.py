@@ -12,8 +12,8 @@ from pyspark.sql import functions as F
 
 from shoal.core.errors import InputError
 from shoal.core.schema import Schema
-from shoal.engines.local.coding import UNSEEN, Coder, code_column
-from shoal.engines.local.frequencies import Frequencies
+from shoal.engines.local.coding import UNSEEN, Coder
+from shoal.engines.local.frequencies import Frequencies, coder_of
 from shoal.engines.local.source import with_codes
 from shoal.engines.spark.coding import ColumnCodes, Packing, changed, distinct_values, with_keys
 from shoal.engines.spark.piles import ROWS, Keys, Sums, collected, count_keys, sums_of, told
@@ -116,7 +116,7 @@ def code_table(source: SparkSource, schema: Schema, *, sensitive: Sequence[str])
     coders, mapped = [], []
     for name, values in zip(columns, distinct, strict=True):
         coded = with_codes(values.to_frame().lazy(), [name]).collect()[name]
-        coder = code_column(coded, schema.attribute(name), marks=schema.missing)
+        coder = coder_of(coded, schema, name)
         present = coded.drop_nulls()
         missing = None if coder.missing_code == UNSEEN else int(coder.missing_code)
         size = max(len(coder.domain), 1)

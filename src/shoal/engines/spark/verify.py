@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 from pyspark.sql import functions as F
+from pyspark.sql.types import DateType, TimestampNTZType, TimestampType
 
 from shoal.core.errors import InputError
 from shoal.core.privacy import (
@@ -21,14 +22,16 @@ from shoal.core.privacy import (
     expand,
 )
 from shoal.core.report import ModelResult, Verification
-from shoal.core.schema import Schema
+from shoal.core.schema import Kind, Schema
+from shoal.core.sensitive import Scale, notices
 from shoal.engines.local.source import Source
-from shoal.engines.local.verify import _positions, _reference, verify_source
+from shoal.engines.local.verify import verify_source
 from shoal.engines.spark.coding import small
 from shoal.engines.spark.frequencies import cells
 from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.source import SparkSource
 
+_TIMES = (DateType, TimestampType, TimestampNTZType)
 WEIGHT = "\x00weight"
 _TOLD = {"model": pl.Int32, "worst": pl.Float64, "classes": pl.Int64, "records": pl.Int64,
          "smallest": pl.Int64, "wrong": pl.Int64}  # fmt: skip
@@ -85,6 +88,8 @@ class _Far:
         self.source, self.schema, self.models, self.columns = source, schema, models, columns
         self.quasi = [f"g{j}" for j in range(len(schema.quasi))]
         self.cells = cells(source, columns).persist()
+        self.judged = models  # their named values as they are counted
+        self.said: tuple[str, ...] = ()
 
     def size(self) -> int:
         """Return the number of cells; they are counted once and kept."""
@@ -115,7 +120,7 @@ class _Far:
             entries.append(F.col(place))
         packed = F.struct(F.array(*entries).alias("at"), F.col(ROWS).alias("n"))
         classes = frame.groupBy(*self.quasi).agg(F.collect_list(packed).alias("cells"))
-        work = _judged(self.models, [str(name) for name in named], references)
+        work = _judged(self.judged, [str(name) for name in named], references)
         schema = "model int, worst double, classes long, records long, smallest long, wrong long"
         found = self.source.polars(classes.select("cells").mapInArrow(work, schema))
         return self._sum_up(found)
@@ -138,14 +143,18 @@ class _Far:
                     F.sum(ROWS).alias(ROWS)
                 )
             )
-            attribute = self.schema.attribute(str(name))
-            texts = counted["text"].to_list()
-            place, values = _positions(texts, attribute, self.schema.missing)
-            totals = [0] * len(values)
+            scale = Scale.of(self.schema, str(name), self.models)
+            if isinstance(self.cells.schema[at].dataType, _TIMES):
+                scale = scale.declared(Kind.DATE)
+            texts = {text: scale.text(text) for text in counted["text"].to_list()}
+            values = scale.read(texts.values())
+            totals = [0] * len(values.labels)
             for text, records in zip(texts, counted[ROWS].to_list(), strict=True):
-                totals[place[text]] += records
-            places.append({text: place[text] for text in texts})
-            references.append(_reference(totals, values, attribute))
+                totals[values.place[texts[text]]] += records
+            places.append({text: values.place[plain] for text, plain in texts.items()})
+            references.append(values.reference(totals))
+            self.said += notices({str(name): values})
+            self.judged = tuple(scale.named(m) if m.column == name else m for m in self.judged)
         return places, references
 
     def _sum_up(self, found: pl.DataFrame) -> Verification:
@@ -169,6 +178,7 @@ class _Far:
             smallest_class=int(every["smallest"].min()),  # type: ignore[arg-type]
             violating_records=int(every["wrong"].sum()),
             privacy=tuple(results),
+            warnings=self.said,
         )
 
 

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from shoal.core.privacy import (
     ClassSummary,
     NTCloseness,
-    Reference,
     TCloseness,
 )
 from shoal.kernels.lattice import Classes
-from shoal.methods.frequency import FrequencyTable
+from shoal.methods.judging import seen_by_judges
 from shoal.methods.lattice.evaluate import Answer, Evaluator
 from shoal.methods.lattice.pledge import Pledge
 from shoal.methods.lattice.space import Node, Space
@@ -88,30 +87,13 @@ def _far(
         histogram[i, value[inside] - begin] = classes.amount[span][inside]
     if total is None:
         total = histogram.sum(axis=0) if table.whole is None else table.whole[column]
-    # Only values that are still there have a place in an order, as whoever checks sees it.
-    present = np.flatnonzero(total)
-    reference = _reference(table, column, present, total=total)
+    seen = seen_by_judges(table.sensitive_domains[column], total)
     failing = []
-    for c, counts in zip(wanted.tolist(), histogram[:, present].tolist(), strict=True):
-        summary = ClassSummary(int(classes.counts[c]), counts, reference=reference)
+    for c, counts in zip(wanted.tolist(), seen.histograms(histogram).tolist(), strict=True):
+        summary = ClassSummary(int(classes.counts[c]), counts, reference=seen.reference)
         if not model.holds(summary):
             failing.append(c)
     return np.array(failing, dtype=np.int64)
-
-
-def _reference(
-    table: FrequencyTable, column: int, present: NDArray[np.int64], *, total: NDArray[np.int64]
-) -> Reference:
-    domain = table.sensitive_domains[column]
-    counts = total[present].tolist()
-    if domain.tree is None:
-        return Reference(counts)
-    return Reference(
-        counts,
-        parents=domain.tree.parents,
-        heights=domain.tree.heights,
-        node_of_value=domain.position[present].astype(np.int64).tolist(),
-    )
 
 
 def recoding_at(
