@@ -7,13 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.golden.generate import models, table
 
-from shoal import edge
+from shoal import api, edge
 from shoal.core.errors import ModelFormatError
+from shoal.core.model import ModelColumn, RecodingModel
 from shoal.core.model_json import fingerprint_of
 from shoal.core.model_runtime import Encoder
+from shoal.core.schema import Schema
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -133,3 +136,30 @@ def test_a_model_that_is_none_is_refused(tmp_path):
     (tmp_path / "m.json").write_text(text)
     with pytest.raises(ModelFormatError, match="fingerprint"):
         edge.load(tmp_path / "m.json")
+
+
+def test_the_edge_judges_a_numeric_column_with_a_hierarchy_as_verify_does():
+    """Ordered t-closeness follows the numbers (0.333), not the tree beside them (0.167)."""
+    tree = {"*": {"odd": ["1", "3"], "even": ["2", "4"]}}
+    schema = Schema.from_document({
+        "columns": {
+            "q": {"role": "quasi", "kind": "categorical"},
+            "s": {"role": "sensitive", "kind": "numeric", "hierarchy": {"tree": tree}},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 2},
+                    {"model": "t-closeness", "t": 0.2, "distance": "ordered"}],
+    })  # fmt: skip
+    records = [{"q": "a" if s < 3 else "b", "s": str(s)} for s in (1, 2, 3, 4) for _ in range(5)]
+    cells = ({"value": "a"}, {"value": "b"}, {"any": "*"})
+    model = RecodingModel(
+        method="none", schema=schema, records=20, suppressed=0, utility={}, counts=(10, 10),
+        columns=(ModelColumn(name="q", scale="text", root="*", cells=cells),),
+        regions=((0,), (1,)),
+    )  # fmt: skip
+    found = api.verify(pl.DataFrame(records), schema)
+    assert found.privacy[1].value == pytest.approx(1 / 3)
+    assert not found.holds
+    assert edge.verify(records, model) == found
+    released, report = edge.encode_safe(records, model)
+    assert report.suppressed == 10  # of two classes that are far from each other, one stays
+    assert api.verify(pl.DataFrame(released), schema).holds

@@ -296,3 +296,54 @@ def test_a_sweep_finds_what_looking_at_every_range_finds(ranges):
     for value in range(-1, 15):
         text = str(value / 2)
         assert swept.cover(text) == plain.cover(text)
+
+
+def test_two_strays_among_240_numbers_are_refused_by_every_command(run, tmp_path):
+    """As texts, "10" stands before "2", and classes that are far apart look close."""
+    numbers = [str(n) for n in (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13) for _ in range(20)]
+    rows = [("mf"[i % 2], number) for i, number in enumerate(numbers)]
+    clean, dirty = tmp_path / "clean.csv", tmp_path / "dirty.csv"
+    clean.write_text("q,s\n" + "".join(f"{q},{s}\n" for q, s in rows))
+    rows[0], rows[100] = ("m", "unknown"), ("f", "unknown")
+    dirty.write_text("q,s\n" + "".join(f"{q},{s}\n" for q, s in rows))
+    schema = tmp_path / "schema.yaml"
+    schema.write_text(
+        "columns:\n  q: quasi\n  s: {role: sensitive, kind: numeric}\n"
+        "privacy:\n- {model: k-anonymity, k: 2}\n"
+        "- {model: t-closeness, t: 0.2, distance: ordered}\n"
+    )
+    model, out = tmp_path / "m.json", tmp_path / "o.csv"
+    assert run("learn", clean, "--schema", schema, "--model", model, "--quiet").code == 0
+    flags = ("--schema", schema)
+    for argv in (
+        ("anonymize", dirty, *flags, "--out", out),
+        ("learn", dirty, *flags, "--model", tmp_path / "n.json"),
+        ("verify", dirty, *flags),
+        ("encode", model, dirty, "--safe", "--out", out),
+    ):
+        answer = run(*argv)
+        assert answer.code == 2, argv[0]
+        assert "column 's': 1 of 13 distinct values are not numbers" in answer.err.replace(
+            "\n", " "
+        )
+        assert "--missing" in answer.err
+        assert "unknown" not in answer.out + answer.err
+        assert not out.exists()
+    assert run("verify", dirty, *flags, "--missing", "unknown").code == 0
+
+
+def test_a_model_keeps_the_kind_that_learning_found_out(tmp_path):
+    """A later batch is judged on the same scale, not guessed anew."""
+    frame = pl.DataFrame({"q": ["a"] * 8, "s": ["1", "2", "10", "20"] * 2})
+    schema = Schema.from_document({
+        "columns": {"q": "quasi", "s": "sensitive"},
+        "privacy": [{"model": "k-anonymity", "k": 2},
+                    {"model": "t-closeness", "t": 0.5, "distance": "ordered"}],
+    })  # fmt: skip
+    model = api.learn(frame, schema, method="mondrian")
+    assert model.schema.attribute("s").kind == "numeric"
+    strays = frame.with_columns(pl.Series("s", ["x", "y"] * 4))
+    with pytest.raises(InputError, match="2 of 2 distinct values are not numbers"):
+        api.encode(strays, model, safe=True)
+    with pytest.raises(InputError, match="2 of 2 distinct values are not numbers"):
+        edge.verify(strays.to_dicts(), model)

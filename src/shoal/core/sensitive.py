@@ -25,7 +25,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
@@ -105,8 +105,13 @@ def number_label(text: str) -> str | None:
 
 
 def moment_of(text: str) -> datetime | None:
-    """Return a date or a time of day; one with a zone is moved to UTC."""
+    """Return a date, with its time of day or without; one with a zone is moved to UTC.
+
+    A time of day alone, such as 13:45, is on the first of all days.
+    """
     try:
+        if text[2:3] == ":":
+            return datetime.combine(date.min, time.fromisoformat(text).replace(tzinfo=None))
         moment = datetime.fromisoformat(text)
         return moment if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
@@ -115,6 +120,8 @@ def moment_of(text: str) -> datetime | None:
 
 def moment_label(moment: datetime) -> str:
     """Return the one way in which a moment is written."""
+    if moment.date() == date.min:
+        return moment.time().isoformat()
     if moment.tzinfo is None and moment.time() == time.min:
         return moment.date().isoformat()
     return moment.isoformat(sep=" ")
@@ -324,6 +331,8 @@ def _sorted(scale: Scale, kind: Kind | None, labels: set[str]) -> list[str]:
         moments = {label: cast(datetime, moment_of(label)) for label in labels}
         if len({moment.tzinfo is None for moment in moments.values()}) > 1:
             raise _fault(scale, "some times have a zone and some have none")
+        if len({moment.date() == date.min for moment in moments.values()}) > 1:
+            raise _fault(scale, "some values are dates and some are times of day")
         return sorted(labels, key=lambda label: moments[label])
     return sorted(labels)
 

@@ -18,7 +18,7 @@ from shoal.core.errors import InputError, UnknownValueError
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.hierarchy_build import number_text
 from shoal.core.schema import Attribute, Kind
-from shoal.core.sensitive import Scale, Values
+from shoal.core.sensitive import Scale, Values, moment_of
 from shoal.engines.local.types import check_types, holds_dates
 from shoal.methods.domain import MISSING_NODE, ROOT, Domain, line_domain, tree_domain
 
@@ -162,7 +162,8 @@ def _spread_domain(scale: Scale, found: Values) -> Domain:
 def _place(kind: Kind, rank: int, label: str) -> float:
     if kind is Kind.NUMERIC:
         return float(label)
-    return _moment_place(datetime.fromisoformat(label)) if kind is Kind.DATE else float(rank)
+    moment = moment_of(label) if kind is Kind.DATE else None
+    return float(rank) if moment is None else _moment_place(moment.replace(tzinfo=None))
 
 
 def _texts(values: pl.Series) -> list[str]:
