@@ -46,6 +46,7 @@ def encode(
     schema: Schema | None = None,
     privacy: Iterable[PrivacyModel] | None = None,
     waive: Iterable[str] = (),
+    fold_case: bool = False,
 ) -> local.Encoded:
     """Apply a model to a table.
 
@@ -62,6 +63,8 @@ def encode(
             safe, the schema's promise is kept beside the model's.
         privacy: what is promised beside the model's promise, or more strictly; when safe.
         waive: kept columns that are meant as they are, beside those that the model waives.
+        fold_case: join sensitive values that differ only by case, accents or spaces, as the
+            model does where it was learned so; when safe.
 
     Raises:
         ModelFormatError: damaged, or, when safe, without a fingerprint.
@@ -72,7 +75,7 @@ def encode(
     _check_unseen(on_unseen)
     learned = _model(model)
     if safe:
-        learned = for_safe(learned, schema=schema, privacy=privacy)
+        learned = for_safe(learned, schema=schema, privacy=privacy, fold_case=fold_case)
     elif privacy is not None:
         raise MethodError(problem="a promise goes with --safe (safe=True)")
     elif schema is not None:

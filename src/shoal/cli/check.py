@@ -21,8 +21,10 @@ def verify(
     waive: opt.Waive = None,
     numeric: opt.Numeric = None,
     categorical: opt.Categorical = None,
+    date: opt.Date = None,
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
+    fold_case: opt.FoldCase = False,
     k: opt.K = None,
     l: opt.L = None,  # noqa: E741
     l_kind: opt.LKind = "distinct",
@@ -54,9 +56,10 @@ def verify(
     read = opt.read_schema(
         schema,
         {Role.QUASI: qi, Role.SENSITIVE: sensitive},
-        {Kind.NUMERIC: numeric, Kind.CATEGORICAL: categorical},
+        {Kind.NUMERIC: numeric, Kind.CATEGORICAL: categorical, Kind.DATE: date},
         hierarchies=hierarchies,
         missing=missing,
+        fold_case=fold_case,
     )
     result = api.verify(
         opt.input_of(opt.file_of(source, encoding, skip_lines), table, query, engine, master),

@@ -43,6 +43,7 @@ def encode(
         str | None,
         typer.Option(metavar="FILE", help="Refuse a model that protects less than this schema."),
     ] = None,
+    fold_case: opt.FoldCase = False,
     k: opt.K = None,
     l: opt.L = None,  # noqa: E741 - the option's name
     l_kind: opt.LKind = "distinct",
@@ -74,6 +75,8 @@ def encode(
     promise = flags.models() or None
     if promise is not None and not safe:
         raise SchemaError(where="options", faults=["a promise (-k, --l, --t) goes with --safe"])
+    if fold_case and not safe:
+        raise SchemaError(where="--fold-case", faults=["goes with --safe"])
     roles = None if schema is None else Schema.load(schema)
     is_far = opt.on_spark(engine, master)
     if driver_rows is not None and not is_far:
@@ -101,7 +104,7 @@ def encode(
     asked = opt.input_of(place, None, None, engine, master, driver_rows) if is_far else place
     done = api.encode(
         asked, model, out=out, safe=safe, on_unseen=on_unseen, suppressed=suppressed,
-        separator=sep, schema=roles, privacy=promise, waive=opt.names(waive),
+        separator=sep, schema=roles, privacy=promise, waive=opt.names(waive), fold_case=fold_case,
     )  # fmt: skip
     document = done.to_document()
     if json:

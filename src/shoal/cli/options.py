@@ -57,6 +57,13 @@ Hierarchies = Annotated[
 Missing = Annotated[
     str | None, typer.Option(metavar="A,B", help="Marks of missing values, such as '?,NA'.")
 ]
+FoldCase = Annotated[
+    bool,
+    typer.Option(
+        "--fold-case",
+        help="Join sensitive values that differ only by case, accents or spaces.",
+    ),
+]
 K = Annotated[int | None, typer.Option("-k", "--k", help="k-anonymity: records per class.")]
 L = Annotated[float | None, typer.Option("--l", help="l-diversity of the sensitive columns.")]
 LKind = Annotated[str, typer.Option(metavar="KIND", help="distinct, entropy or recursive.")]
@@ -194,6 +201,7 @@ def read_schema(
     *,
     hierarchies: str | None,
     missing: str | None,
+    fold_case: bool = False,
 ) -> Schema:
     """Return the schema of a file, or the one that flags describe."""
     flagged = [f"--{'qi' if role is Role.QUASI else role}" for role, text in roles.items() if text]
@@ -205,22 +213,24 @@ def read_schema(
                     f"give either --schema or {', '.join(flagged or ['--numeric …'])}, not both"
                 ],
             )
-        return _with_marks(Schema.load(schema), missing)
+        return _with_words(Schema.load(schema), missing, fold_case)
     if not roles.get(Role.QUASI):
         raise SchemaError(
             where="options",
             faults=["name the quasi-identifiers with --qi a,b, or give a --schema FILE"],
         )
-    return schema_from_flags(
+    found = schema_from_flags(
         {role: names(text) for role, text in roles.items()},
         {kind: names(text) for kind, text in kinds.items()},
         hierarchies=hierarchies,
-        missing=names(missing),
     )
+    return _with_words(found, missing, fold_case)
 
 
-def _with_marks(schema: Schema, missing: str | None) -> Schema:
-    return schema if missing is None else replace(schema, missing=tuple(names(missing)))
+def _with_words(schema: Schema, missing: str | None, fold_case: bool) -> Schema:
+    """Return the schema with what flags say about how values are read."""
+    marks = schema.missing if missing is None else tuple(names(missing))
+    return replace(schema, missing=marks, fold_case=schema.fold_case or fold_case)
 
 
 def with_promise(schema: Schema, flags: PromiseFlags, *, replace_promise: bool) -> Schema:

@@ -85,6 +85,7 @@ def anonymize(
     date: opt.Date = None,
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
+    fold_case: opt.FoldCase = False,
     k: opt.K = None,
     l: opt.L = None,  # noqa: E741
     l_kind: opt.LKind = "distinct",
@@ -176,6 +177,7 @@ def anonymize(
         {Kind.NUMERIC: numeric, Kind.CATEGORICAL: categorical, Kind.DATE: date},
         hierarchies=hierarchies,
         missing=missing,
+        fold_case=fold_case,
     )  # fmt: skip
     if utility is not None and "utility" not in api.method_options(method):
         raise SchemaError(where="--utility", faults=["goes with a lattice method, such as flash"])
@@ -292,6 +294,7 @@ def learn(
     date: opt.Date = None,
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
+    fold_case: opt.FoldCase = False,
     k: opt.K = None,
     l: opt.L = None,  # noqa: E741
     l_kind: opt.LKind = "distinct",
@@ -341,6 +344,7 @@ def learn(
         {Kind.NUMERIC: numeric, Kind.CATEGORICAL: categorical, Kind.DATE: date},
         hierarchies=hierarchies,
         missing=missing,
+        fold_case=fold_case,
     )  # fmt: skip
     if utility is not None and "utility" not in api.method_options(method):
         raise SchemaError(where="--utility", faults=["goes with a lattice method, such as flash"])

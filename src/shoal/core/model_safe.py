@@ -22,6 +22,7 @@ def for_safe(
     *,
     schema: Schema | None = None,
     privacy: Iterable[PrivacyModel] | None = None,
+    fold_case: bool = False,
 ) -> RecodingModel:
     """Return the model with the whole promise that a safe batch must keep.
 
@@ -29,6 +30,8 @@ def for_safe(
         model: as it was learned or read.
         schema: what the caller knows of the columns; its roles are enforced, its promise is kept.
         privacy: what is promised beside the model's promise, or more strictly.
+        fold_case: join sensitive values that differ only by case, accents or spaces, even if
+            neither the model nor the schema says so.
 
     Raises:
         ModelFormatError: the model has no fingerprint that fits it.
@@ -53,7 +56,8 @@ def for_safe(
             problem="the model promises nothing, so no batch is safe by it; ask for a promise, "
             "such as -k 5 (privacy=)",
         )
-    return replace(model, schema=replace(model.schema, privacy=promise))
+    fold = fold_case or model.schema.fold_case or (schema is not None and schema.fold_case)
+    return replace(model, schema=replace(model.schema, privacy=promise, fold_case=fold))
 
 
 def enforce_roles(model: RecodingModel, schema: Schema) -> None:

@@ -244,7 +244,7 @@ class EncodeJob:
             named = ", ".join(map(repr, absent))
             raise InputError(where=self.source.where, problem=f"has no column {named}")
         tuples = self.count(judge)
-        judge.check(tuples.texts)
+        self.notices = judge.check(tuples.texts)
         try:
             settled = settle_tuples(tuples, self.cover, judge)
         except Rejected:
@@ -266,7 +266,7 @@ class EncodeJob:
         together = Counter(classes.get(root, {})) + stars
         if judge.failing({**classes, root: together}):
             self.starred = False
-            self.notices = (stars_removed(sum(stars.values())),)
+            self.notices += (stars_removed(sum(stars.values())),)
 
     def _rows(self, present: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the row of labels of each distinct tuple, -1 if suppressed, and who is unseen."""

@@ -211,7 +211,7 @@ class SparkEncodeJob(EncodeJob):
             super().settle(judge)
             return
         self._refuse_unseen(self.far.unseen)
-        judge.check(self.texts_of)
+        self.notices = judge.check(self.texts_of)
         close_failing(self.far, judge)
         if not self.far.classes:
             raise NoSolutionError(problem="every record would have to be suppressed")
