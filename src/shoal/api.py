@@ -284,7 +284,8 @@ def verify(
         lazy = source.collect(lazy).lazy()
     warnings = check_kept(source, lazy, kept, schema.waive).warnings
     left = left_in(schema, source.columns)
-    return replace(verified, warnings=(*void_promise(models), *left, *warnings))
+    told = (*void_promise(models), *left, *warnings, *verified.warnings)
+    return replace(verified, warnings=told)
 
 
 def metrics(

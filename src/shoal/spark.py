@@ -380,7 +380,8 @@ def verify(
     kept = beside(schema, source.columns)
     warnings = check_kept(source, kept, schema.waive).warnings
     left = left_in(schema, source.columns)
-    return replace(verified, warnings=(*void_promise(models), *left, *warnings))
+    told = (*void_promise(models), *left, *warnings, *verified.warnings)
+    return replace(verified, warnings=told)
 
 
 def metrics(

@@ -159,7 +159,7 @@ def test_the_edge_judges_a_numeric_column_with_a_hierarchy_as_verify_does():
     found = api.verify(pl.DataFrame(records), schema)
     assert found.privacy[1].value == pytest.approx(1 / 3)
     assert not found.holds
-    assert edge.verify(records, model) == found
+    assert edge.verify(records, model).privacy == found.privacy
     released, report = edge.encode_safe(records, model)
     assert report.suppressed == 10  # of two classes that are far from each other, one stays
     assert api.verify(pl.DataFrame(released), schema).holds
