@@ -98,7 +98,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"shoal: {_one_line(text)} (see shoal --help)", file=sys.stderr)
         return 2
     except (KeyboardInterrupt, typer.Abort):
-        print("shoal: interrupted; nothing was written", file=sys.stderr)
+        print("shoal: interrupted; every output is as it was, or whole", file=sys.stderr)
         return leave(INTERRUPTED)
     except MemoryError:
         print("shoal: not enough memory for this table on this machine", file=sys.stderr)
