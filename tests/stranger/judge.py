@@ -22,7 +22,7 @@ from itertools import combinations
 
 SLACK = Fraction(1, 10**9)  # floats may be off by that much, and nobody is hurt
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
-DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+)?")
+DATE = re.compile(r"[0-9]{4}(-?)[0-9]{2}\1[0-9]{2}([T ][0-9:.]+)?")  # ISO, also without hyphens
 ORDERED = "ordered"
 
 

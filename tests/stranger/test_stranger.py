@@ -8,9 +8,32 @@ from pathlib import Path
 
 import pytest
 from tests.stranger import judge
+from tests.stranger.play import WORK, run
 from tests.stranger.tables import TREE, make_case
 
+SAMPLE = 150  # releases in `make test`
+ALL = 10_000  # in `make test-all`
+ENOUGH = 0.3  # the share of cases that must come to a release, so that refusing is no way out
+
 pytestmark = pytest.mark.local("the judge plays with the local engine and with devices")
+
+
+def check(tally, played, releases):
+    assert not tally.violations, tally
+    assert not tally.strange, tally
+    assert sum(tally.releases.values()) == releases
+    assert releases >= ENOUGH * played, tally
+    for way in WORK:  # safe batches are judged, too
+        assert tally.releases[way] >= 0.1 * releases, tally
+
+
+def test_a_sample_of_random_releases_has_no_violation():
+    check(*run(SAMPLE, first=1_000_000), SAMPLE)
+
+
+@pytest.mark.nightly
+def test_ten_thousand_random_releases_have_no_violation():
+    check(*run(ALL), ALL)
 
 
 def test_the_judge_shares_no_code_with_shoal():

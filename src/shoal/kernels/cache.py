@@ -31,7 +31,7 @@ __all__ = ["fingerprint", "kept", "place"]
 KERNELS = Path(__file__).parent
 PREFIX = "shoal-kernels-"
 KEPT = 3  # folders of other sources that stay: a second checkout, a version to go back to
-IDLE = 24 * 3600.0  # seconds without use before one of the others may go
+IDLE = 3600.0  # seconds without use before one of the others may go
 HOW = "set NUMBA_CACHE_DIR to a folder that lasts to keep them"
 
 _DECORATING = threading.RLock()
