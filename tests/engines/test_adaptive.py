@@ -344,6 +344,16 @@ def test_a_minimum_precision_is_held_against_what_the_techniques_give():
     assert apply(people(), SCHEMA, 5, choices=chosen).outcome.precision >= least
 
 
+def test_the_alternative_is_worked_out_exactly_too():
+    chosen = choices("-", minimum_precision=100)
+    found = recommend(people(), SCHEMA, 5, choices=chosen)
+    assert found.recommended.xk == 5
+    outcome = apply(people(), SCHEMA, 5, xk=found.alternative.xk, choices=chosen).outcome
+    expected = found.to_document()["alternative"]["expected"]
+    assert (expected["precision"], expected["data_loss"]) == (outcome.precision, outcome.data_loss)
+    assert f"gives a precision of {outcome.precision:.2f} %" in " ".join(found.explanation())
+
+
 def test_techniques_that_do_not_apply_to_a_table_are_left_out():
     flat = Schema.from_document({"columns": {"sex": "quasi"}, "others": "drop"})
     found = recommend(people(), flat, 5)

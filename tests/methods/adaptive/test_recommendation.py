@@ -214,6 +214,7 @@ def test_the_alternative_has_its_own_prediction():
     found = recommend(5, preference="precision")  # Figure 5, second answer
     assert found.to_document()["alternative"] == {
         "xk": 4, "fraction": "3/4", "precision_range": [91, 98], "max_data_loss": 34,
+        "expected": None,
     }  # fmt: skip
 
 

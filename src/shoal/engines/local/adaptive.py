@@ -239,7 +239,6 @@ class Opened:
             found,
             ways=ranked_ways(ways, found.criteria.preference, predict=foreseen),
             techniques=self.choices.techniques.label,
-            gradual=self.choices.gradual,
             notices=self._refusals(k, found.recommended.xk),
         )
 

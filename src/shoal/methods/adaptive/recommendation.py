@@ -90,16 +90,17 @@ class Recommendation:
     alternative: Candidate | None  # the best fraction with false records, where plain k wins
     ways: tuple[Way, ...] = ()  # every technique worked out; empty without a table
     techniques: str = "-"  # those that were asked for
-    gradual: bool = False
     notices: tuple[str, ...] = ()
 
     @property
     def expected(self) -> Way | None:
         """Return what carrying out the recommendation gives; None without a table."""
-        return next((way for way in self.ways if self._is_asked(way)), None)
+        return self._way(self.recommended)
 
-    def _is_asked(self, way: Way) -> bool:
-        return (way.techniques.label, way.xk) == (self.techniques, self.recommended.xk)
+    def _way(self, candidate: Candidate) -> Way | None:
+        """Return what a candidate gives with the techniques that were asked for."""
+        asked = (self.techniques, candidate.xk)
+        return next((w for w in self.ways if (w.techniques.label, w.xk) == asked), None)
 
     def prediction(self, xk: int | None = None) -> Prediction:
         """Return what to expect of a threshold; of the recommended one if None.
@@ -152,12 +153,13 @@ class Recommendation:
         }
 
     def _entry(self, candidate: Candidate) -> dict[str, Any]:
-        expected = self._predict(candidate)
+        expected, way = self._predict(candidate), self._way(candidate)
         return {
             "xk": candidate.xk,
             "fraction": candidate.fraction,
             "precision_range": [expected.low, expected.high],
             "max_data_loss": expected.data_loss,
+            "expected": None if way is None else way.to_document(),
         }
 
     def table(self) -> str:
@@ -179,10 +181,11 @@ class Recommendation:
 
         The way that was asked for is marked and always listed.
         """
-        wanted = [w for w in self.ways if w.is_front or self._is_asked(w)]
+        asked = self.expected
+        wanted = [w for w in self.ways if w.is_front or w is asked]
         wanted.sort(key=lambda way: (way.tally.suppressed, -way.tally.share))
         marks = {True: ">", False: ""}
-        return _aligned([("", *HEAD), *((marks[self._is_asked(w)], *w.line()) for w in wanted)])
+        return _aligned([("", *HEAD), *((marks[w is asked], *w.line()) for w in wanted)])
 
     def _frontier(self) -> list[Way]:
         front = [way for way in self.ways if way.is_front]
@@ -253,10 +256,10 @@ class Recommendation:
             f"{foreseen.high} % and a data loss of at most {foreseen.data_loss} % of the "
             f"records{said}."
         )
-        if not self.gradual:
+        if exact is None:
             lines.append(
-                f"No technique leads out of {foreseen.bounds[0]:.2f} … {foreseen.bounds[1]:.2f} % "
-                "at this fraction."
+                "Whether or not generalization and cell suppression are used, it stays within "
+                f"{foreseen.bounds[0]:.2f} … {foreseen.bounds[1]:.2f} %."
             )
         false = f"{self.recommended.added:,} or more" if exact is None else f"{exact.tally.added:,}"
         if self.recommended.added:
@@ -264,12 +267,7 @@ class Recommendation:
                 f"{false} records of the release will be false; statistics on it are affected."
             )
         if self.alternative is not None:
-            other = self._predict(self.alternative)
-            lines.append(
-                f"If false records are acceptable, {self.alternative.fraction} of k gives a "
-                f"precision between {other.low} % and {other.high} % and a data loss of at most "
-                f"{other.data_loss} % (rule of thumb)."
-            )
+            lines.append(self._instead(self.alternative))
         best = min(self.ways, key=lambda way: way.place, default=None)
         if best is not None and best is not exact:
             lines.append(
@@ -278,6 +276,19 @@ class Recommendation:
                 f"{best.data_loss:.2f} %."
             )
         return lines
+
+    def _instead(self, other: Candidate) -> str:
+        way, foreseen = self._way(other), self._predict(other)
+        said = f"If false records are acceptable, {other.fraction} of k gives a precision "
+        if way is None:
+            return said + (
+                f"between {foreseen.low} % and {foreseen.high} % and a data loss of at most "
+                f"{foreseen.data_loss} % (rule of thumb)."
+            )
+        return said + (
+            f"of {way.tally.precision:.2f} % and a data loss of {way.data_loss:.2f} % (rule of "
+            f"thumb: {foreseen.low} … {foreseen.high} %, at most {foreseen.data_loss} %)."
+        )
 
     def _exactly(self, way: Way) -> str:
         named = "without techniques" if self.techniques == "-" else f"with {self.techniques}"
