@@ -32,8 +32,9 @@ from shoal.engines.local.blanked import verify_blanked
 from shoal.engines.local.coding import code_column
 from shoal.engines.local.csv_file import CsvFile
 from shoal.engines.local.database import Database
-from shoal.engines.local.kept import check_kept
+from shoal.engines.local.kept import check_beside
 from shoal.engines.local.metrics import measure_release
+from shoal.engines.local.persons import repeats_as_it_stands
 from shoal.engines.local.recode import Recoder
 from shoal.engines.local.runs import open_release
 from shoal.engines.local.source import Source, format_to_write, like, open_source
@@ -49,6 +50,7 @@ from shoal.know import (
     write_preset,
     write_schema,
 )
+from shoal.measures.risk.persons import asked_k, told
 from shoal.methods import registry
 from shoal.methods.infer.kept import beside, left_in
 from shoal.methods.judging import judge_recoding
@@ -278,14 +280,10 @@ def verify(
     source = _open_release(release, separator)
     fitted = schema.judged().fit(source.columns, where=source.where)
     verified = (verify_blanked if blanked else verify_source)(source, fitted, models)
-    kept = beside(schema, source.columns)
-    lazy = source.scan(kept)
-    if source.fits_memory():
-        lazy = source.collect(lazy).lazy()
-    warnings = check_kept(source, lazy, kept, schema.waive).warnings
+    repeats = repeats_as_it_stands(source, schema, asked_k(models))
+    kept = check_beside(source, beside(schema, source.columns), schema.waive)
     left = left_in(schema, source.columns)
-    told = (*void_promise(models), *left, *warnings, *verified.warnings)
-    return replace(verified, warnings=told)
+    return told(verified, repeats, (*void_promise(models), *left, *kept.warnings))
 
 
 def metrics(

@@ -15,6 +15,7 @@ from shoal.engines.local.attack import Attacker
 from shoal.engines.local.csv_file import CsvFile, proposed
 from shoal.engines.local.infer import Inference, preset_frame
 from shoal.engines.local.infer import infer as infer_source
+from shoal.engines.local.persons import repeats_as_it_stands
 from shoal.engines.local.recode import Part
 from shoal.engines.local.risk import check_question
 from shoal.engines.local.risk import risk as risk_source
@@ -22,6 +23,7 @@ from shoal.engines.local.source import Source, format_of, format_to_write, open_
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
 from shoal.engines.spark.source import is_on_spark
 from shoal.measures.attacks.result import Comparison
+from shoal.measures.risk.persons import FEW_PEOPLE, asked_k
 from shoal.measures.risk.report import RiskReport
 from shoal.methods.infer.propose import schema_text
 
@@ -118,8 +120,9 @@ def risk(
             sampling_fraction=sampling_fraction, weights=weights, household=household,
             max_size=max_size,
         )  # fmt: skip
-    return risk_source(
-        open_source(table, separator=separator),
+    source = open_source(table, separator=separator)
+    found = risk_source(
+        source,
         schema,
         population=None if population is None else open_source(population),
         sampling_fraction=sampling_fraction,
@@ -127,6 +130,8 @@ def risk(
         household=household,
         max_size=max_size,
     )
+    few = repeats_as_it_stands(source, schema, asked_k(schema.privacy, FEW_PEOPLE))
+    return replace(found, repeats=few)
 
 
 def check_risk(

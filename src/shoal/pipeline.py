@@ -36,9 +36,11 @@ from shoal.core.schema import Schema
 from shoal.core.sensitive import notices
 from shoal.engines.local.frequencies import Frequencies, frequencies, with_kinds
 from shoal.engines.local.kept import check_kept
-from shoal.engines.local.recode import starred
+from shoal.engines.local.persons import repeats_of_release
+from shoal.engines.local.recode import Recoder, starred
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.verify import verify_source
+from shoal.measures.risk.persons import Repeats, asked_k
 from shoal.measures.utility import Grouping, column_losses, grouping_of, utility_of
 from shoal.methods import registry
 from shoal.methods.domain import Domain
@@ -149,6 +151,7 @@ class Job:
     star: bool = False
     more_notices: tuple[str, ...] = ()
     kept: KeptCheck = field(default_factory=KeptCheck)
+    coded: tuple[str, ...] = ()  # columns that are read dictionary-coded
 
     @classmethod
     def open(
@@ -194,6 +197,7 @@ class Job:
             cpu={"read": time.process_time() - cpu},
             started=started,
             kept=kept,
+            coded=tuple(coded),
         )
 
     def stage(self, name: str) -> None:
@@ -338,6 +342,7 @@ class Job:
         with self.clock("measure"):
             grouping = self._grouping(recoding)
             utility = {**utility_of(grouping), "sse_loss": self._squared_loss(recoding)}
+            repeats = self._repeats(recoding)
         sizes = recoding.sizes
         for name in ("write", "learn", "encode", "verify"):
             self.seconds.setdefault(name, 0.0)
@@ -355,7 +360,12 @@ class Job:
             risk_after=_risk(sizes),
             seconds=self._spent(),
             facts={**recoding.facts, "cpu_seconds": _rounded(self.cpu)},
-            warnings=(*self._emptiness(recoding, utility), *self.kept.warnings),
+            warnings=(
+                *self._emptiness(recoding, utility),
+                *(() if repeats is None else (repeats.text,)),
+                *self.kept.warnings,
+            ),
+            repeats=None if repeats is None else repeats.to_document(),
             notices=self._notices(),
             roles=self.kept.roles(self.schema, self.source.columns),
         )
@@ -371,6 +381,13 @@ class Job:
             sse_loss=utility["sse_loss"],
         )
         return (*void_promise(self.models), *left)
+
+    def _repeats(self, recoding: Recoding) -> Repeats | None:
+        """Count the people of the released classes, where an identifying column repeats."""
+        recoder = Recoder(
+            self.source, self.lazy, self.schema, self.counted, recoding, star=self.star
+        )
+        return repeats_of_release(recoder, self.coded, asked_k(self.models))
 
     def _spent(self) -> dict[str, float]:
         return _rounded({**self.seconds, "total": time.perf_counter() - self.started})

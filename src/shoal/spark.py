@@ -33,11 +33,19 @@ from shoal.engines.spark.kept import check_kept
 from shoal.engines.spark.lattice import far_lattice
 from shoal.engines.spark.mondrian import far_mondrian
 from shoal.engines.spark.parts import Task, learn_parts
+from shoal.engines.spark.persons import (
+    count_people,
+    present,
+    repeating,
+    repeats_as_it_stands,
+    repeats_of,
+)
 from shoal.engines.spark.recode import Recoder
 from shoal.engines.spark.source import SparkSource, SparkTable, open_table, open_written
 from shoal.engines.spark.trial import FarTrial
 from shoal.engines.spark.verify import verify_table
 from shoal.engines.spark.write import all_or_nothing, kind_of
+from shoal.measures.risk.persons import FEW_PEOPLE, Repeats, asked_k, told
 from shoal.measures.risk.report import RiskReport
 from shoal.measures.utility import Grouping
 from shoal.methods import registry
@@ -212,6 +220,17 @@ class SparkJob(Job):
             found = replace(found, spread=told.spread, minority=told.minority)
         return replace(found, diversity=told.diversity)
 
+    def _repeats(self, recoding: Recoding) -> Repeats | None:
+        found = repeating(self.opened, self.schema)
+        if found is None:
+            return None
+        column, counted = found
+        k = asked_k(self.models)
+        who = present(self.opened, column, self.schema.missing).alias("who")
+        classed = self.recoder(recoding).classed(self.opened.name(column), who)
+        few = count_people(self.opened, classed, ["class"], k)
+        return repeats_of(column, counted, k, few)
+
     def _squared_loss(self, recoding: Recoding) -> float | None:
         if self.far is None or self.found is None or recoding.released is None:
             return super()._squared_loss(recoding)
@@ -379,9 +398,9 @@ def verify(
     verified = verify_table(source, schema.judged().fit(source.columns, where=source.where), models)
     kept = beside(schema, source.columns)
     warnings = check_kept(source, kept, schema.waive).warnings
+    repeats = repeats_as_it_stands(source, schema, asked_k(models))
     left = left_in(schema, source.columns)
-    told = (*void_promise(models), *left, *warnings, *verified.warnings)
-    return replace(verified, warnings=told)
+    return told(verified, repeats, (*void_promise(models), *left, *warnings))
 
 
 def metrics(
@@ -405,7 +424,9 @@ def risk(
     """Measure how easily people are found in a table as it stands."""
     source = open_table(table, separator=separator)
     everybody = None if population is None else open_table(population)
-    return risking.risk(source, schema, population=everybody, **more)
+    found = risking.risk(source, schema, population=everybody, **more)
+    few = repeats_as_it_stands(source, schema, asked_k(schema.privacy, FEW_PEOPLE))
+    return replace(found, repeats=few)
 
 
 def infer(table: Any, *, separator: str | None = None, **more: Any) -> Inference:

@@ -42,6 +42,7 @@ class XkRelease:
     seconds: float
     warnings: tuple[str, ...] = ()
     roles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    repeats: Mapping[str, Any] | None = None
 
     @property
     def privacy(self) -> list[dict[str, Any]]:
@@ -56,6 +57,7 @@ class XkRelease:
             "classes": self.outcome.pairs_after,
             "privacy": self.privacy,
             "roles": {name: dict(role) for name, role in self.roles.items()},
+            "repeats": None if self.repeats is None else dict(self.repeats),
             "warnings": list(self.warnings),
             "seconds": {"total": round(self.seconds, 6)},
         }
@@ -86,6 +88,7 @@ class XkRelease:
             columns=found.column_loss,
             warnings=(*self.warnings, *found.falsified()),
             roles=self.roles,
+            repeats=self.repeats,
         )
 
 
@@ -159,6 +162,7 @@ def release_xk(
         seconds=time.perf_counter() - began,
         warnings=(*void_promise(each.model for each in results), *left, *made.warnings),
         roles=made.roles,
+        repeats=made.repeats,
     )
 
 

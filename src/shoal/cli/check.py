@@ -18,6 +18,7 @@ def verify(
     schema: opt.SchemaFile = None,
     qi: opt.Quasi = None,
     sensitive: opt.Sensitive = None,
+    identifying: opt.Identifying = None,
     waive: opt.Waive = None,
     numeric: opt.Numeric = None,
     categorical: opt.Categorical = None,
@@ -55,7 +56,7 @@ def verify(
     flags = PromiseFlags(k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha)
     read = opt.read_schema(
         schema,
-        {Role.QUASI: qi, Role.SENSITIVE: sensitive},
+        {Role.QUASI: qi, Role.SENSITIVE: sensitive, Role.IDENTIFYING: identifying},
         {Kind.NUMERIC: numeric, Kind.CATEGORICAL: categorical, Kind.DATE: date},
         hierarchies=hierarchies,
         missing=missing,

@@ -108,6 +108,7 @@ def risk(
     schema: opt.SchemaFile = None,
     qi: opt.Quasi = None,
     sensitive: opt.Sensitive = None,
+    identifying: opt.Identifying = None,
     numeric: opt.Numeric = None,
     categorical: opt.Categorical = None,
     date: opt.Date = None,
@@ -159,7 +160,7 @@ def risk(
         raise SchemaError(where="risk", faults=["--register and --attacks go with --release FILE"])
     read = opt.read_schema(
         schema,
-        {Role.QUASI: qi, Role.SENSITIVE: sensitive},
+        {Role.QUASI: qi, Role.SENSITIVE: sensitive, Role.IDENTIFYING: identifying},
         {Kind.NUMERIC: numeric, Kind.CATEGORICAL: categorical, Kind.DATE: date},
         hierarchies=hierarchies,
         missing=missing,
@@ -190,11 +191,13 @@ def risk(
 
 def _risk(document: dict[str, Any]) -> str:
     below = document["below"]
+    word = "re-identified" if document["repeats"] is None else "found, were each another person's"
     lines = [
         f"{document['records']:,} records in {document['classes']:,} classes, "
         f"{document['unique']:,} unique",
+        *(f"  WARNING       {warning}" for warning in document["warnings"]),
         f"  global risk   {document['global_risk']:.4%} "
-        f"({document['expected_reidentifications']:,.2f} records expected to be re-identified)",
+        f"({document['expected_reidentifications']:,.2f} records expected to be {word})",
         "  in classes    " + ", ".join(f"under {k}: {n:,}" for k, n in below.items()),
         f"  prosecutor    {document['prosecutor']['average']:.2%} on average, "
         f"{document['prosecutor']['maximum']:.2%} at most",
@@ -230,8 +233,13 @@ def attack_lines(attacks: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def risk_lines(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """Return every risk of a table and of its release, side by side."""
+def risk_lines(
+    before: dict[str, Any], after: dict[str, Any], *, records: bool = False
+) -> list[str]:
+    """Return every risk of a table and of its release, side by side.
+
+    records: people have several of them, so that these are no risks of people.
+    """
     rows: list[tuple[str, str, str]] = []
 
     def add(name: str, *path: str, share: bool = True) -> None:
@@ -255,7 +263,8 @@ def risk_lines(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     add("household, average", "household", "average")
     add("special uniques", "special_uniques", "records", share=False)
     width = max(len(row[0]) for row in rows) + 2
-    lines = [f"  {'risk':<{width}}{'before':>10}{'after':>12}"]
+    head = "risk of records" if records else "risk"
+    lines = [f"  {head:<{width}}{'before':>10}{'after':>12}"]
     return lines + [f"  {name:<{width}}{old:>10}{new:>12}" for name, old, new in rows]
 
 

@@ -272,7 +272,13 @@ def anonymize(
         print(as_json({**made.report.to_document(), "risk": risks, "attacks": found}))
     elif not quiet:
         lines = [summary(made.report, out=out)]
-        lines += [] if risks is None else risk_lines(risks["before"], risks["after"])
+        lines += (
+            []
+            if risks is None
+            else risk_lines(
+                risks["before"], risks["after"], records=made.report.repeats is not None
+            )
+        )
         print("\n".join([*lines, *attack_lines(found)]))
         _print_explanation(made.report, wanted=explain)
     return 0

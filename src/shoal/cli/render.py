@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.core.report import ModelResult, ReleaseReport, Verification, told
+from shoal.core.report import ModelResult, ReleaseReport, Risk, Verification, told
 
 
 def as_json(document: dict[str, Any]) -> str:
@@ -31,8 +31,8 @@ def summary(report: ReleaseReport, *, out: str | None) -> str:
         ),
         ("loss", _loss(report)),
         *_levels(report),
-        ("risk before", _risk(before.global_risk, before.highest, before.unique)),
-        ("risk after", _risk(after.global_risk, after.highest, after.unique)),
+        ("risk before", _risk(report, before)),
+        ("risk after", _risk(report, after)),
         ("time", _time(report)),
     ]
     rows += [("notice", notice) for notice in report.notices]
@@ -118,11 +118,14 @@ def _levels(report: ReleaseReport) -> list[tuple[str, str]]:
     return [("levels", chosen), ("search", f"{measure} {loss:.7g}, {proof}, {seen} looked at")]
 
 
-def _risk(average: float, highest: float, unique: int) -> str:
-    return (
-        f"{_percent(average)} re-identified on average, {_percent(highest)} at worst, "
-        f"{unique:,} unique"
-    )
+def _risk(report: ReleaseReport, risk: Risk) -> str:
+    average, highest = _percent(risk.global_risk), _percent(risk.highest)
+    if report.repeats is not None:  # a class of k records may be one person
+        return (
+            f"of records, not of people: {average} on average, {highest} at worst, "
+            f"{risk.unique:,} unique"
+        )
+    return f"{average} re-identified on average, {highest} at worst, {risk.unique:,} unique"
 
 
 def _time(report: ReleaseReport) -> str:

@@ -60,6 +60,7 @@ class Verification:
     violating_records: int
     privacy: tuple[ModelResult, ...]
     warnings: tuple[str, ...] = ()  # what a promise that holds does not say
+    repeats: Mapping[str, Any] | None = None  # people have several records: how classes stand
 
     @property
     def holds(self) -> bool:
@@ -75,6 +76,7 @@ class Verification:
             "smallest_class": self.smallest_class,
             "violating_records": self.violating_records,
             "privacy": [result.to_document() for result in self.privacy],
+            "repeats": None if self.repeats is None else dict(self.repeats),
             "warnings": list(self.warnings),
         }
 
@@ -139,6 +141,7 @@ class ReleaseReport:
     warnings: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     roles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    repeats: Mapping[str, Any] | None = None  # people have several records: how classes stand
 
     def with_seconds(self, stage: str, spent: float) -> ReleaseReport:
         """Return the report with time that a stage, and so the whole, took beside the rest."""
@@ -163,6 +166,7 @@ class ReleaseReport:
                 "after": self.risk_after.to_document(),
             },
             **self.facts,
+            "repeats": None if self.repeats is None else dict(self.repeats),
             "warnings": list(self.warnings),
             "notices": list(self.notices),
             "seconds": dict(self.seconds),

@@ -39,7 +39,9 @@ def to_html(report: ReleaseReport) -> str:
         "<h2>The columns</h2>",
         _table(("column", "role", "in the release"), _role_rows(report)),
         "<h2>The risk that remains</h2>",
-        "<p>For an attacker who knows the quasi-identifiers of everybody in the table.</p>",
+        "<p>For an attacker who knows the quasi-identifiers of everybody in the table."
+        + ("" if report.repeats is None else " Records are counted, not people: see the warnings.")
+        + "</p>",
         _table(("", "before", "after"), _risk_rows(report.risk_before, report.risk_after)),
         "<h2>What was lost</h2>",
         "<p>Share of each recoded column's information that the release gave up.</p>",

@@ -28,8 +28,10 @@ from shoal.engines.local.copies import Exposure, exposure_of
 from shoal.engines.local.frequencies import Frequencies, frequencies
 from shoal.engines.local.kept import check_kept
 from shoal.engines.local.order import order_of
+from shoal.engines.local.persons import Person, present, repeating
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.steps import StepFiles, StepTable
+from shoal.measures.risk.persons import Repeats
 from shoal.methods.adaptive.candidates import Prediction
 from shoal.methods.adaptive.choices import (
     Choices,
@@ -64,6 +66,7 @@ class Applied(NamedTuple):
     exposure: Exposure
     warnings: tuple[str, ...] = ()
     roles: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    repeats: Mapping[str, Any] | None = None
 
     def marks(self) -> pl.DataFrame:
         """Return the false rows as a table of their own: their numbers, the first row is 1."""
@@ -167,8 +170,11 @@ def apply(
     )
     risks = (_risk(pairs_of(carried.before)), _risk(pairs_of(carried.after)))
     roles = kept.roles(opened.schema, opened.source.columns)
-    warnings = (*kept.warnings, *exposure.warnings())
-    return Applied(released, outcome, false_rows, risks, exposure, warnings, roles)
+    repeats = opened.repeats(carried.after, k)
+    few = () if repeats is None else (repeats.text,)
+    warnings = (*few, *kept.warnings, *exposure.warnings())
+    told = None if repeats is None else repeats.to_document()
+    return Applied(released, outcome, false_rows, risks, exposure, warnings, roles, told)
 
 
 def _risk(pairs: Pairs) -> Risk:
@@ -192,6 +198,7 @@ class Opened:
     diversity: dict[str, int]
     batch: pl.DataFrame
     counted: Frequencies
+    person: Person | None = None
 
     @classmethod
     def read(
@@ -207,13 +214,28 @@ class Opened:
             )
         coded = [*fitted.quasi, *fitted.sensitive]
         columns = [name for name in source.columns if name in fitted.released]
-        batch = source.collect(source.scan(columns, coded=coded))
+        found = repeating(source, fitted)
+        more = [] if found is None else [found[0]]
+        batch = source.collect(source.scan([*columns, *more], coded=coded))
+        person = None
+        if found is not None:
+            who = batch.select(present(pl.col(found[0]), schema.missing)).to_series()
+            person = Person(*found, who)
+        batch = batch.select(columns)
         _refuse_nested(batch)
         marks = choices.marks
         batch = _unified(batch, coded, (*EMPTY_MARKS, *schema.missing) if marks is None else marks)
         counted = frequencies(source, batch.lazy(), fitted, sensitive=list(diversity))
         _check_values(counted, diversity, blank=choices.techniques.sensitive_suppression)
-        return cls(source, fitted, schema, choices, diversity, batch, counted)
+        return cls(source, fitted, schema, choices, diversity, batch, counted, person)
+
+    def repeats(self, rows: Rows, k: int) -> Repeats | None:
+        """Count the people of the released pairs, where an identifying column repeats."""
+        if self.person is None:
+            return None
+        pair = np.unique(rows.codes, axis=0, return_inverse=True)[1].reshape(-1)
+        labels = np.where(rows.kept, pair, -1)[self.counted.rows_of(self.batch)]
+        return self.person.repeats(labels, k)
 
     def recommend(self, k: int) -> Recommendation:
         """Recommend a threshold, with every technique worked out beside it."""

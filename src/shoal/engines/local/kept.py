@@ -37,7 +37,7 @@ def check_kept(
         waived: those of them that are meant, whatever they hold.
     """
     types = lazy.collect_schema()
-    plain = [n for n in names if not (types[n].is_nested() or types[n] in (pl.Object, pl.Binary))]
+    plain = [name for name in names if not _is_nested(types[name])]
     if not plain:
         return KeptCheck(waived=tuple(waived))
     look = _in_memory if source.fits_memory() else _in_batches
@@ -51,6 +51,22 @@ def check_kept(
             facts = replace(facts, records=records, missing=records - present, distinct=distinct)
         found.append(facts)
     return KeptCheck.of(found, waived)
+
+
+def check_beside(source: Source, names: Sequence[str], waived: Sequence[str]) -> KeptCheck:
+    """Ask the columns of a table as it stands, those that hold lists and the like left out."""
+    plain = list(names)
+    if source.frame is not None:
+        types = source.frame.collect_schema()
+        plain = [name for name in names if not _is_nested(types[name])]
+    lazy = source.scan(plain)
+    if source.fits_memory():
+        lazy = source.collect(lazy).lazy()
+    return check_kept(source, lazy, plain, waived)
+
+
+def _is_nested(dtype: pl.DataType) -> bool:
+    return dtype.is_nested() or dtype in (pl.Object, pl.Binary)
 
 
 Counts = dict[str, tuple[int, int, int]]  # records, present and distinct values of each column

@@ -66,6 +66,22 @@ class Recoder:
         else:
             yield from self._sorted()
 
+    def classes(self, column: str) -> Iterator[tuple[NDArray[np.int64], pl.Series]]:
+        """Yield, batch by batch, the class of each record and its value of one more column.
+
+        Suppressed records that are released as the root are in a class of their own, the last
+        one, or in the class that releases nothing but roots; -1 stands for removed ones.
+        """
+        turns = _Turns(self.recoding, self._pile)
+        root = -1
+        if self.star:
+            alike = [pl.col(name).eq_missing(pl.col(name).last()) for name in self._labels.columns]
+            at_root = self._labels.select(pl.all_horizontal(alike)).to_series()
+            root = int(at_root.arg_true()[0])
+        for batch in self._batches():
+            found = self._classes_of(batch, turns)
+            yield np.where(found < 0, root, found), batch[column]
+
     def _sorted(self) -> Iterator[Part]:
         """Yield the release of a table that does not fit memory, sorted on disk."""
         class_at = np.argsort(self._rank)

@@ -225,12 +225,31 @@ class Recoder:
         texts = [F.col(name).cast("string").asc_nulls_first() for name in self._others]
         return joined.orderBy(RANK, *texts).select(*self._released())
 
-    def _placed(self, records: DataFrame) -> DataFrame:
-        """Return the records that are released, with the place of each."""
+    def classed(self, column: str, value: Column) -> DataFrame:
+        """Return the released records with their `class` and the value of one more column.
+
+        column: its plain name in the table.
+        """
+        names = self.coded.packing.names
+        records = self.coded.keyed.select(*names, *self._others, column)
+        placed = self._placed(records, beside=(column,))
+        # Classes of the same labels are one, whatever their number.
+        cells = [tuple(row) for row in self.order.cells.tolist()]
+        number: dict[tuple[int, ...], int] = {}
+        ranks = np.array([number.setdefault(row, len(number)) for row in cells], dtype=np.int32)
+        known = pl.DataFrame({RANK: np.arange(len(cells), dtype=np.int32), _CLASS: ranks})
+        found = placed.select(value, _rank())
+        return found.join(small(self.source, known), RANK, "inner")
+
+    def _placed(self, records: DataFrame, beside: Sequence[str] = ()) -> DataFrame:
+        """Return the records that are released, with the place of each.
+
+        beside: columns of `records` that are not released and yet wanted.
+        """
         coded, recoding, places = self.coded, self.recoding, self.order.places
         names = coded.packing.names
         if self.far is not None and self.far.shared:
-            return self._dealt_far(self.far)
+            return self._dealt_far(self.far, beside)
         if self.far is not None:
             known = spread_out(self.far.assign(places), [*names, PLACES])
             known = known.where(F.col(PLACES) >= 0).withColumnRenamed(PLACES, _PLACE)
@@ -245,7 +264,8 @@ class Recoder:
         found = records.join(small(self.source, alone), names, "inner").drop(*names)
         if not is_shared.any():
             return found
-        return found.unionByName(self._dealt(whole.select(names), is_shared, first, pieces))
+        dealt = self._dealt(whole.select(names), is_shared, first, pieces, beside)
+        return found.unionByName(dealt)
 
     def _dealt(
         self,
@@ -253,6 +273,7 @@ class Recoder:
         is_shared: NDArray[np.bool_],
         first: NDArray[np.int64],
         pieces: NDArray[np.int64],
+        beside: Sequence[str],
     ) -> DataFrame:
         """Return the records of rows that several classes share, dealt out to them.
 
@@ -270,7 +291,7 @@ class Recoder:
             pl.Series("ends", ends, dtype=pl.List(pl.Int64)),
             pl.Series("places", places, dtype=pl.List(pl.Int64)),
         )
-        names, others = self.coded.packing.names, self._others
+        names, others = self.coded.packing.names, [*self._others, *beside]
         records = self.coded.keyed.select(*names, *others)
         found = records.join(small(self.source, known), names, "inner")
         dealt = self._in_turn(found.drop(*names), F.col(_ROW))
@@ -289,9 +310,9 @@ class Recoder:
         passed = F.size(F.filter("ends", lambda end: end < F.col("turn")))
         return marked.withColumn("turn", turn).withColumn(_PLACE, F.get("places", passed))
 
-    def _dealt_far(self, far: Far) -> DataFrame:
+    def _dealt_far(self, far: Far, beside: Sequence[str]) -> DataFrame:
         """Return the records that are released, where classes share keys that stay on Spark."""
-        names, others = self.coded.packing.names, self._others
+        names, others = self.coded.packing.names, [*self._others, *beside]
         classes = pl.DataFrame(
             {"class": np.append(np.arange(self.recoding.classes), -1), _PLACE: self.order.places}
         )

@@ -13,6 +13,7 @@ from shoal.core.errors import MethodError
 from shoal.kernels import infer as kernel
 from shoal.measures.risk.classes import ClassRisk, bands, below, journalist, marketer, prosecutor
 from shoal.measures.risk.individual import individual_risk
+from shoal.measures.risk.persons import Repeats
 from shoal.measures.risk.special import SpecialUniques, special_uniques
 
 HIGH_RISK = 0.05
@@ -75,6 +76,12 @@ class RiskReport:
     population: Mapping[str, Any] | None = None
     household: Mapping[str, Any] | None = None
     notices: tuple[str, ...] = field(default=())
+    repeats: Repeats | None = None  # people have several records: how classes stand
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return what must not be overlooked."""
+        return () if self.repeats is None else (self.repeats.text,)
 
     @property
     def maximum(self) -> float:
@@ -122,6 +129,8 @@ class RiskReport:
             "population": None if self.population is None else dict(self.population),
             "special_uniques": dict(self.special),
             "columns": {name: risk.to_document() for name, risk in self.columns.items()},
+            "repeats": None if self.repeats is None else self.repeats.to_document(),
+            "warnings": list(self.warnings),
             "notices": list(self.notices),
         }
 

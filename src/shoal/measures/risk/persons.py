@@ -1,0 +1,90 @@
+"""Records are not people: classes whose records belong to fewer than k of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core.privacy import PrivacyModel
+from shoal.core.report import Verification
+
+FEW_PEOPLE = 5
+"""People of a class that are few, where no promise says k."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeats:
+    """What an identifying column that repeats says about classes of k records.
+
+    Attributes:
+        values, records: different values of the column, and records that have one.
+        classes, class_records: classes with fewer than k of its values, and their records.
+            A missing value adds nobody.
+        single: classes with one value, or none.
+    """
+
+    column: str
+    values: int
+    records: int
+    k: int
+    classes: int
+    class_records: int
+    single: int
+
+    @classmethod
+    def of(
+        cls,
+        column: str,
+        counted: tuple[int, int],
+        k: int,
+        sizes: NDArray[np.int64],
+        people: NDArray[np.int64],
+    ) -> Repeats:
+        """Count from the records and the values (up to k suffice) of each class."""
+        few = people < k
+        return cls(
+            column=column,
+            values=counted[0],
+            records=counted[1],
+            k=k,
+            classes=int(few.sum()),
+            class_records=int(sizes[few].sum()),
+            single=int((people <= 1).sum()),
+        )
+
+    @property
+    def text(self) -> str:
+        """Return the finding as a sentence."""
+        return (
+            f"k counts records, not people: {self.column!r} repeats ({self.values:,} values on "
+            f"{self.records:,} records), and {self.classes:,} classes ({self.class_records:,} "
+            f"records) belong to fewer than {self.k} of its values, {self.single:,} to a single one"
+        )
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the finding as plain data."""
+        return {
+            "column": self.column,
+            "values": self.values,
+            "records": self.records,
+            "k": self.k,
+            "classes": self.classes,
+            "class_records": self.class_records,
+            "single": self.single,
+        }
+
+
+def told(verified: Verification, repeats: Repeats | None, warnings: Sequence[str]) -> Verification:
+    """Return a verdict with what is to be known beside it, before what it says itself."""
+    first = () if repeats is None else (repeats.text,)
+    document = None if repeats is None else repeats.to_document()
+    return replace(verified, repeats=document, warnings=(*first, *warnings, *verified.warnings))
+
+
+def asked_k(models: Sequence[PrivacyModel], default: int = 2) -> int:
+    """Return the largest k that a promise speaks of."""
+    return max((int(getattr(model, "k", 0)) for model in models), default=0) or default
