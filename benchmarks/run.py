@@ -17,7 +17,7 @@ from benchmarks.measure import ROOT, yardstick
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 NAMES = (
-    "release", "lattice", "microaggregation", "semantic", "infer", "dp", "encode",
+    "release", "lattice", "parallel", "microaggregation", "semantic", "infer", "dp", "encode",
     "encode_validity", "first", "spark", "spark_large",
 )  # fmt: skip
 HEAD = """# Benchmarks

@@ -9,46 +9,95 @@ import numpy as np
 from tests.naive.clustering import SCALE, Losses, majority
 
 
-def far_apart(data, groups, number, first, *, domains):
-    """Seed 000, Figure 3.1, find_Nc_records: `groups` are lists of records, as they lie."""
-    losses = Losses(domains)
-    left = [[r for r in group if r != first] for group in groups]
-    records = [first]
-    while len(records) < number:
-        best, furthest = None, -1
-        for group in left:  # one record a group
-            if group:
-                gap = sum(losses.distance(data[group[0]], data[r]) for r in records)
-                if gap > furthest:
-                    best, furthest = group, gap
-        records.append(best.pop(0))
-    return records
+class Parallel:
+    """Seed 000, Algorithm 2 and the functions of Figure 3.1, record by record.
 
+    data: the codes of each record; kinds: its class. Records with the same of both are copies;
+    they lie behind each other. Two things are not in the figure: k copies are a cluster of their
+    own, and seeds are chosen among such first; of copies each cluster that names them gets
+    another one.
+    """
 
-def together(data, seeds, k, *, domains, target=None, penalty=0):
-    """Seed 000, Algorithm 2, lines 7 to 19: clusters, and the records that are left."""
-    losses = Losses(domains)
-    clusters = [[r] for r in seeds]
-    left = [r for r in range(len(data)) if r not in seeds]
-    while left and any(len(cluster) < k for cluster in clusters):
-        wanted = {}
-        for number, cluster in enumerate(clusters):
-            if len(cluster) == k:
-                continue
-            before = losses.loss([data[m] for m in cluster])
+    def __init__(self, data, kinds, k, *, domains, penalty=0):
+        self.data, self.kinds, self.k, self.penalty = data, kinds, k, penalty
+        self.losses = Losses(domains)
 
-            def growth(r, cluster=cluster, before=before):
-                grown = losses.loss([data[m] for m in [*cluster, r]]) - before
-                if target is not None and target[r] != majority([target[m] for m in cluster]):
-                    grown += penalty
-                return grown
+    def copies(self, r, among):
+        return [x for x in among if (self.data[x], self.kinds[x]) == (self.data[r], self.kinds[r])]
 
-            best = min(left, key=lambda r: (growth(r), r))
-            wanted.setdefault(best, []).append((growth(best), number))
-        for r, wishes in wanted.items():  # a record goes to one cluster only
-            clusters[min(wishes)[1]].append(r)
-            left.remove(r)
-    return clusters, left
+    def information_loss(self, cluster, r, major):
+        together = [self.data[m] for m in [*cluster, r]]
+        is_odd = self.kinds[r] != major
+        return self.losses.loss(together) + self.losses.class_penalty(
+            together, self.penalty, is_odd=is_odd
+        )
+
+    def major(self, cluster):
+        return majority([self.kinds[m] for m in cluster])
+
+    def find_records(self, groups, number, first):
+        """find_Nc_records: clusters of a seed, or of k copies; the groups keep what is left."""
+        clusters, seeds, need = [], [], self.k
+        while len(seeds) < number:
+            rec = first
+            if seeds:
+                rec, furthest = None, -1
+                for group in groups:  # one record a group
+                    able = [r for r in group if len(self.copies(r, group)) >= need]
+                    if able:
+                        gap = sum(
+                            self.losses.distance(self.data[able[0]], self.data[s]) for s in seeds
+                        )
+                        if gap > furthest:
+                            rec, furthest = able[0], gap
+                if rec is None:
+                    need = 1
+                    continue
+            group = next(g for g in groups if rec in g)
+            copies = [rec, *(x for x in self.copies(rec, group) if x != rec)]
+            cluster = copies[: self.k] if len(copies) >= self.k else [rec]
+            for x in cluster:
+                group.remove(x)
+            seeds.append(rec)
+            clusters.append(cluster)
+        return clusters
+
+    def find_and_append_best_records(self, left, clusters):
+        """Every cluster below k names its best record; each record is given out once."""
+        best = []
+        for c in clusters:
+            if len(c) < self.k:
+                major = self.major(c)
+                r = min(left, key=lambda r: (self.information_loss(c, r, major), r))
+                growth = self.information_loss(c, r, major) - self.losses.loss(
+                    [self.data[m] for m in c]
+                )
+                best.append((growth, len(best), c, r))
+        for _, _, c, r in sorted(best):  # unique pairs along the second coordinate
+            if copies := self.copies(r, left):
+                c.append(copies[0])
+                left.remove(copies[0])
+
+    def find_best_clusters(self, left, clusters):
+        """All leftovers at once: each goes where IL(c ∪ r) is least."""
+        majors = [self.major(c) for c in clusters]
+        best = []
+        for r in left:
+            losses = [self.information_loss(c, r, m) for c, m in zip(clusters, majors, strict=True)]
+            best.append(losses.index(min(losses)))
+        return best
+
+    def clusters(self, groups, first):
+        """Algorithm 2, lines 1 to 26."""
+        if len(self.data) < self.k:
+            return [list(range(len(self.data)))]
+        clusters = self.find_records(groups, len(self.data) // self.k, first)
+        left = sorted(r for group in groups for r in group)
+        while left and any(len(c) < self.k for c in clusters):
+            self.find_and_append_best_records(left, clusters)
+        for r, number in zip(left, self.find_best_clusters(left, clusters), strict=True):
+            clusters[number].append(r)
+        return clusters
 
 
 def threshold(table, *, limit, order):

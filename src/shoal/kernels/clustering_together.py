@@ -1,6 +1,13 @@
-"""All clusters grown at once (seed 000, Algorithm 2), and the seeds that they grow from."""
+"""All clusters grown at once (seed 000, Algorithm 2 and Figure 3.1), on tuples with counts.
+
+What one cluster wishes for depends on nothing but itself and what is left when a round begins:
+so clusters are looked at in blocks, in as many threads as there are, with the same result.
+"""
 
 from __future__ import annotations
+
+from concurrent.futures import Executor
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,68 +17,118 @@ from shoal.kernels.clustering_space import FULL, KIND, LINE, MISSING, SIZE, STAR
 from shoal.kernels.helpers import lean, lean_outer
 
 WISHES = 16
+"""Wishes that a cluster lists at a time: it seldom gets its first one."""
+BLOCK = 1 << 18
+"""Pairs of a cluster and a tuple that are worth a thread."""
+
+
+class Growing(NamedTuple):
+    """Clusters below k: their boxes, sizes, the classes of their members, and their wishes.
+
+    `turn` is the wish whose turn it is (-1: there is no list), `growth` what it makes them lose.
+    """
+
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    histogram: NDArray[np.int64]
+    wish: NDArray[np.int64]
+    turn: NDArray[np.int64]
+    growth: NDArray[np.int64]
 
 
 def far_apart(
-    codes: NDArray[np.int32], group: NDArray[np.int64], *, space: Space, number: int, first: int
-) -> NDArray[np.int64]:
-    """Return `number` records with large distances between each other.
+    codes: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    group: NDArray[np.int64],
+    *,
+    space: Space,
+    number: int,
+    k: int,
+    first: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return `number` seeds with large distances between each other, and the records of each.
 
-    After the first one, each next record has the largest sum of distances to those before
-    it, among one candidate a group: the group's first record that is left.
+    After the first one, each next seed has the largest sum of distances to those before it,
+    among one candidate a group: the group's first tuple that is left. As long as there are
+    tuples of k records, these alone are candidates, and a seed takes k: a whole cluster.
 
     Args:
-        codes: int32[records, columns].
-        group: the group of each record, 0 … g-1; records of a group stand together.
+        codes: int32[tuples, columns].
+        counts: records of each tuple.
+        group: the group of each tuple, 0 … g-1.
         space: the losses.
-        number: how many.
-        first: the first record.
+        number: how many seeds; at most one for every k records.
+        k: records of a cluster.
+        first: the tuple of the first seed.
     """
-    if not 0 <= first < len(codes) or number > len(codes) or len(group) != len(codes):
-        raise KernelInputError(problem="the first record or the number is outside its range")
-    starts = np.searchsorted(group, np.arange(int(group.max()) + 2)).astype(np.int64)
+    if not 0 <= first < len(codes) or number * k > counts.sum() or len(group) != len(codes):
+        raise KernelInputError(problem="the first seed or the number is outside its range")
+    order = np.argsort(group, kind="stable")
+    starts = np.searchsorted(group[order], np.arange(int(group.max()) + 2)).astype(np.int64)
     chosen = np.empty(number, dtype=np.int64)
+    taken = np.empty(number, dtype=np.int64)
     chosen[0] = first
     spread(
-        np.ascontiguousarray(codes), starts, space.column, space.flat, space.log, chosen,
-        np.zeros(len(codes), dtype=np.bool_), starts[:-1].copy(),
+        np.ascontiguousarray(codes), counts.copy(), k, order, starts, space.column, space.flat,
+        space.log, chosen, taken, starts[:-1].copy(),
         np.full(len(starts) - 1, -1, dtype=np.int64),
     )  # fmt: skip
-    return chosen
+    return chosen, taken
 
 
 def grow_together(
     codes: NDArray[np.int32],
-    seeds: NDArray[np.int64],
+    left: NDArray[np.int64],
+    growing: Growing,
     *,
     space: Space,
     k: int,
     target: NDArray[np.int64] | None = None,
     penalty: int = 0,
-) -> NDArray[np.int64]:
-    """Return the cluster of each record, -1 for those that are left over.
+    pool: Executor | None = None,
+    threads: int = 1,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Let clusters grow to k records; return the tuples that were given out, and to whom.
 
-    In each round every cluster below k names the record that makes its loss grow least. A
-    record that several clusters want goes to the one that grows least by it, of equals to
-    the one with the lowest number; the others wait for the next round.
+    In each round every cluster below k names the tuple that makes its loss least. A tuple
+    that several name goes to as many of them as it has records, those first that grow least
+    by it (of equals the first); the others wait for the next round.
+
+    Args:
+        codes: int32[tuples, columns].
+        left: records of each tuple that are left; changed here.
+        growing: the clusters; changed here.
+        space: the losses.
+        k: records of a cluster.
+        target: class of each tuple, for the penalty.
+        penalty: see `kmember`.
+        pool: where blocks of clusters are looked at.
+        threads: into how many blocks they are cut.
     """
-    label = np.full(len(codes), -1, dtype=np.int64)
-    label[seeds] = np.arange(len(seeds))
-    columns = codes.shape[1]
-    none = np.zeros(0, dtype=np.int64)
-    classes = 0 if target is None else int(target.max()) + 1
-    together(
-        np.ascontiguousarray(codes), seeds.astype(np.int64), space.column, space.flat, space.log,
-        k, none if target is None else target.astype(np.int64), penalty, label,
-        codes[seeds].astype(np.int64).reshape(-1, columns),
-        codes[seeds].astype(np.int64).reshape(-1, columns),
-        np.ones(len(seeds), dtype=np.int64),
-        np.zeros((len(seeds), classes), dtype=np.int64),
-        np.full((len(seeds), WISHES), -1, dtype=np.int64),
-        np.zeros((len(seeds), WISHES), dtype=np.int64), np.empty(len(seeds), dtype=np.int64),
-        np.flatnonzero(label < 0),
-    )  # fmt: skip
-    return label
+    codes = np.ascontiguousarray(codes)
+    kinds = np.zeros(0, dtype=np.int64) if target is None else target.astype(np.int64)
+    missing = int((k - growing.sizes).sum())
+    given = np.empty((2, missing), dtype=np.int64)
+    done = 0
+    hungry = np.flatnonzero(growing.sizes < k)
+    while len(hungry) and done < missing:
+        live = np.flatnonzero(left)
+        if not len(live):
+            break
+        state = (live, left, *growing)
+        rest: tuple[Any, ...] = (codes, *space, kinds, penalty, *state)
+        pairs = len(hungry) * len(live)
+        if pool is None or threads < 2 or pairs < BLOCK:
+            look(hungry, *rest)
+        else:
+            parts = np.array_split(hungry, min(4 * threads, pairs // BLOCK + 1))
+            for part in [pool.submit(look, some, *rest) for some in parts]:
+                part.result()
+        turns = hungry[np.argsort(growing.growth[hungry], kind="stable")]
+        done = give(turns, codes, kinds, left, *growing, given, done)
+        hungry = hungry[growing.sizes[hungry] < k]
+    return given[0, :done], given[1, :done]
 
 
 @lean
@@ -93,15 +150,16 @@ def cost(column, flat, log, j, low, high):
 
 
 @lean_outer
-def spread(codes, starts, column, flat, log, chosen, taken, candidate, total):
-    """Choose records far from each other; `total` holds the candidates' sums, -1: unknown."""
+def spread(codes, left, k, order, starts, column, flat, log, chosen, taken, candidate, total):
+    """Choose tuples far from each other; `total` holds the candidates' sums, -1: unknown."""
     columns = codes.shape[1]
-    taken[chosen[0]] = True
-    for n in range(1, chosen.size):
+    need = np.int64(k)
+    n = np.int64(0)
+    while n < chosen.size:
         best = np.int64(-1)
-        for g in range(starts.size - 1):
+        for g in range(starts.size - 1 if n > 0 else 0):
             at = candidate[g]
-            while at < starts[g + 1] and taken[at]:
+            while at < starts[g + 1] and left[order[at]] < need:
                 at += 1
                 total[g] = -1
             candidate[g] = at
@@ -113,113 +171,111 @@ def spread(codes, starts, column, flat, log, chosen, taken, candidate, total):
                 begin = 0
             for other in range(begin, n):
                 for c in range(columns):
-                    a = np.int64(codes[at, c])
+                    a = np.int64(codes[order[at], c])
                     b = np.int64(codes[chosen[other], c])
                     total[g] += cost(column, flat, log, c, min(a, b), max(a, b))
             if best < 0 or total[g] > total[best]:
                 best = np.int64(g)
-        chosen[n] = candidate[best]
-        taken[candidate[best]] = True
+        if n > 0 and best < 0:  # from here on clusters need records of several tuples
+            need = np.int64(1)
+            for g in range(starts.size - 1):
+                candidate[g] = starts[g]
+                total[g] = -1
+            continue
+        if n > 0:
+            chosen[n] = order[candidate[best]]
+        u = chosen[n]
+        taken[n] = k if left[u] >= k else 1
+        left[u] -= taken[n]
+        n += 1
 
 
 @lean
-def wishes(codes, column, flat, log, target, penalty, major, b, low, high, size, left, remaining,
-           wish, growth):  # fmt: skip
-    """List the records by which a cluster grows least, best first; -1 ends a short list."""
-    columns = codes.shape[1]
+def listed(codes, column, flat, log, target, penalty, live, low, high, sizes, wish, b, major,
+           everything):  # fmt: skip
+    """List the tuples by which a cluster loses least, best first; -1 ends a short list."""
+    last = wish.shape[1] // 2 - 1
     found = 0
-    last = wish.shape[1] - 1
-    for r in range(remaining):
-        i = left[r]
+    for r in range(live.size):
+        i = live[r]
+        worst = wish[b, 2 * last + 1] if found > last else np.iinfo(np.int64).max
+        limit = worst // (sizes[b] + 1)
         loss = np.int64(0)
-        if target.size > 0 and target[i] != major:
-            loss += penalty
-        for c in range(columns):
+        for c in range(codes.shape[1]):
             code = np.int64(codes[i, c])
-            first = min(low[b, c], code)
-            loss += (size + 1) * cost(column, flat, log, c, first, max(high[b, c], code))
-            if found > last and loss >= growth[b, last]:
+            loss += cost(column, flat, log, c, min(low[b, c], code), max(high[b, c], code))
+            if loss > limit:
                 break
-        if found > last and loss >= growth[b, last]:
+        is_odd = target.size > 0 and (target[i] != major or loss == everything)
+        loss *= sizes[b] + 1
+        if is_odd:
+            loss += penalty
+        if loss >= worst:
             continue
         at = min(found, last)
         found = min(found + 1, last + 1)
-        while at > 0 and growth[b, at - 1] > loss:
-            growth[b, at] = growth[b, at - 1]
+        while at > 0 and wish[b, last + at] > loss:
+            wish[b, last + 1 + at] = wish[b, last + at]
             wish[b, at] = wish[b, at - 1]
             at -= 1
-        growth[b, at] = loss
+        wish[b, last + 1 + at] = loss
         wish[b, at] = i
     if found <= last:
         wish[b, found] = -1
 
 
 @lean_outer
-def together(
-    codes, seeds, column, flat, log, k, target, penalty, label, low, high, sizes, histogram,
-    wish, growth, turn, left,
-):  # fmt: skip
-    """Grow all clusters until each has k records or none is left.
+def look(hungry, codes, column, flat, log, target, penalty, live, left, low, high, sizes,
+         histogram, wish, turn, growth):  # fmt: skip
+    """Turn to the first wish that is left, and list the wishes of clusters that have none.
 
-    A cluster that goes away empty-handed has not changed, so its list of wishes holds for
-    the next round too.
+    A cluster that went away empty-handed has not changed, so its list still holds.
     """
     columns = codes.shape[1]
-    clusters = seeds.size
-    classes = histogram.shape[1]
-    for b in range(clusters):
-        turn[b] = -1  # no list
-        if classes > 0:
-            histogram[b, target[seeds[b]]] = 1
-    remaining = left.size
-    while remaining > 0:
-        hungry = False
-        for b in range(clusters):
-            if sizes[b] >= k:
-                continue
-            hungry = True
-            while 0 <= turn[b] < wish.shape[1] and wish[b, turn[b]] >= 0:
-                if label[wish[b, turn[b]]] == -1:
-                    break
-                turn[b] += 1
-            if turn[b] < 0 or turn[b] == wish.shape[1] or wish[b, turn[b]] < 0:
-                major = 0
-                for v in range(1, classes):
-                    if histogram[b, v] > histogram[b, major]:
-                        major = v
-                wishes(
-                    codes, column, flat, log, target, penalty, major, b, low, high, sizes[b],
-                    left, remaining, wish, growth,
-                )  # fmt: skip
-                old = np.int64(0)
-                for c in range(columns):
-                    old += cost(column, flat, log, c, low[b, c], high[b, c])
-                for n in range(wish.shape[1]):
-                    growth[b, n] -= sizes[b] * old
-                turn[b] = 0
-        if not hungry:
-            break
-        for b in range(clusters):  # label -2 - b: promised to cluster b in this round
-            if sizes[b] < k:
-                i = wish[b, turn[b]]
-                rival = -2 - label[i]
-                if label[i] == -1 or growth[b, turn[b]] < growth[rival, turn[rival]]:
-                    label[i] = -2 - b
-        kept = 0
-        for r in range(remaining):
-            i = left[r]
-            if label[i] == -1:
-                left[kept] = i
-                kept += 1
-                continue
-            b = -2 - label[i]
-            label[i] = b
-            sizes[b] += 1
-            turn[b] = -1
-            if classes > 0:
-                histogram[b, target[i]] += 1
-            for c in range(columns):
-                code = np.int64(codes[i, c])
-                low[b, c] = min(low[b, c], code)
-                high[b, c] = max(high[b, c], code)
-        remaining = kept
+    last = wish.shape[1] // 2 - 1  # tuples in the first half, their losses in the second
+    everything = np.int64(0)
+    for c in range(columns):
+        everything += column[c, FULL]
+    for h in range(hungry.size):
+        b = hungry[h]
+        while 0 <= turn[b] <= last and wish[b, turn[b]] >= 0 and left[wish[b, turn[b]]] == 0:
+            turn[b] += 1
+        if not 0 <= turn[b] <= last or wish[b, turn[b]] < 0:
+            major = 0
+            for v in range(1, histogram.shape[1]):
+                if histogram[b, v] > histogram[b, major]:
+                    major = v
+            listed(
+                codes, column, flat, log, target, penalty, live, low, high, sizes, wish, b, major,
+                everything,
+            )  # fmt: skip
+            turn[b] = 0
+        before = np.int64(0)
+        for c in range(columns):
+            before += cost(column, flat, log, c, low[b, c], high[b, c])
+        growth[b] = wish[b, last + 1 + turn[b]] - sizes[b] * before
+
+
+@lean_outer
+def give(
+    hungry, codes, target, left, low, high, sizes, histogram, wish, turn, growth, given, done,
+):  # fmt: skip
+    """Give each cluster its wish, in order, as long as there is some of it; return how many."""
+    for h in range(hungry.size):
+        b = hungry[h]
+        i = wish[b, turn[b]]
+        if left[i] == 0 or done == given.shape[1]:
+            continue
+        left[i] -= 1
+        sizes[b] += 1
+        turn[b] = -1
+        given[0, done] = i
+        given[1, done] = b
+        done += 1
+        if target.size > 0:
+            histogram[b, target[i]] += 1
+        for c in range(codes.shape[1]):
+            code = np.int64(codes[i, c])
+            low[b, c] = min(low[b, c], code)
+            high[b, c] = max(high[b, c], code)
+    return done

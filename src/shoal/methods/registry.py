@@ -92,8 +92,8 @@ _CLUSTERING: tuple[tuple[str, str, str, tuple[str, ...], str], ...] = (
     (
         "kmember-parallel",
         "parallel:kmember_parallel",
-        "together:together",
-        ("cm", "target", "penalty", "groups", "seed"),
+        "together:look",
+        ("cm", "target", "penalty", "groups", "seed", "threads"),
         "k-member with all clusters growing at once",
     ),
     (

@@ -1,28 +1,41 @@
-"""Greedy k-member with all clusters grown at once (seed 000, Algorithm 2)."""
+"""Greedy k-member with all clusters grown at once (seed 000, Algorithm 2 and Figure 3.1)."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.privacy import PrivacyModel
-from shoal.kernels.clustering_space import BRANCHES, SCALE
-from shoal.kernels.clustering_together import far_apart, grow_together
-from shoal.methods.clustering.clusters import (
-    Clusters,
-    least_records,
-    place_by_class,
-    place_leftovers,
-)
+from shoal.kernels.clustering_space import FULL, SCALE, Space
+from shoal.kernels.clustering_together import WISHES, Growing, far_apart, grow_together
+from shoal.methods.clustering.clusters import MOST, Clusters, costs, least_records
 from shoal.methods.clustering.kmember import classes_of
 from shoal.methods.clustering.repair import recode
 from shoal.methods.clustering.space import space_of
+from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding
 
 ROUNDS = 20
+
+
+class Tuples(NamedTuple):
+    """Distinct tuples (and classes) of a table: codes, records, class, and rows in their order.
+
+    `rows` are the table's, those of the first tuple first; `ends` says where each row's records
+    end when all are laid behind each other so.
+    """
+
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    target: NDArray[np.int64] | None
+    rows: NDArray[np.int64]
+    ends: NDArray[np.int64]
 
 
 def kmember_parallel(
@@ -34,77 +47,210 @@ def kmember_parallel(
     penalty: float = 1.0,
     groups: int = 8,
     seed: int = 0,
+    threads: int | None = None,
     suppression_limit: float = 0.0,
 ) -> Recoding:
     """Choose n // k seeds far from each other, then let all clusters grow at the same time.
 
-    The records are split beforehand, by k-means on the numeric columns and by k-modes on the
-    others, into up to `groups` × `groups` groups of alike records. A new seed is the one with
+    The tuples are split beforehand, by k-means on the numeric columns and by k-modes on the
+    others, into up to `groups` × `groups` groups of alike ones. A new seed is the one with
     the largest sum of distances to all seeds before it, among one candidate a group: that is
     what Figure 3.1 saves its time with. In each round every cluster below k names its best
-    record. A record that several clusters want goes to the one that grows least by it (of
-    equals, to the one with the lowest number), which the paper leaves open. Leftovers go to
-    the best cluster; `cm` as in `kmember`.
+    record; of several that name the same one, the cluster that grows least by it has it, of
+    equals the first (the figure says only "unique pairs"). Leftovers go, all at once, each to
+    the cluster c with the least IL(c ∪ r). `cm` as in `kmember`.
+
+    Equal records are one tuple with a count, which the figure does not have: k copies are a
+    cluster of their own, seeds are chosen among such first, and a tuple that several
+    clusters name serves as many as it has records. Taken one by one, thousands of copies of a
+    far tuple would all become seeds, and find no copy left.
+
+    Guarantee:
+        The same classes with any number of threads. Nothing is lost where n // k clusters of
+        equal records can be made, and each record left has such a cluster.
     """
     k = least_records(models)
     space = space_of(table.domains)
     chance = np.random.default_rng(seed)
-    row = np.repeat(np.arange(table.rows), table.counts)
-    number = len(row) // k
-    classes = classes_of(table, target) if cm else None
+    tuples = tuples_of(table, classes_of(table, target) if cm else None)
     extra = round(penalty * SCALE) if cm else 0
-    clusters = Clusters(row, np.full(len(row), -1), np.ones(len(row), dtype=np.int64))
-    if number:
-        group = split(table, space.column[:, BRANCHES] == 1, groups=groups, chance=chance)[row]
-        order = np.argsort(group, kind="stable")
-        row = row[order]
-        seeds = far_apart(
-            table.codes[row],
-            group[order],
-            space=space,
-            number=number,
-            first=int(chance.integers(len(row))),
-        )
-        label = grow_together(
-            table.codes[row],
-            seeds,
-            space=space,
-            k=k,
-            target=None if classes is None else classes[row].astype(np.int64),
-            penalty=extra,
-        )
-        clusters = Clusters(row, label, np.ones(len(row), dtype=np.int64))
-    turns = np.arange(int((clusters.label < 0).sum()))
-    if classes is None:
-        clusters = place_leftovers(clusters, table.codes, space, turns=turns)
-    else:
-        clusters = place_by_class(
-            clusters, table.codes, space, turns=turns, classes=classes, penalty=extra
-        )
+    pieces = _clustered(
+        table, tuples, space, k=k, penalty=extra, groups=groups, chance=chance,
+        threads=threads or os.cpu_count() or 1,
+    )  # fmt: skip
+    clusters = over_rows(tuples, pieces)
     return recode(table, models, clusters, space=space, suppression_limit=suppression_limit)
 
 
-def split(
+def _clustered(
     table: FrequencyTable,
-    is_tree: NDArray[np.bool_],
+    tuples: Tuples,
+    space: Space,
+    *,
+    k: int,
+    penalty: int,
+    groups: int,
+    chance: np.random.Generator,
+    threads: int,
+) -> Clusters:
+    """Return pieces of tuples: Algorithm 2, lines 1 to 26."""
+    number = table.records // k
+    if not number:
+        everything = np.arange(len(tuples.counts))
+        return Clusters(everything, np.zeros_like(everything), tuples.counts)
+    group = split(table.domains, tuples.codes, groups=groups, chance=chance)
+    record = int(chance.integers(table.records))
+    first = int(np.searchsorted(np.cumsum(tuples.counts), record, side="right"))
+    chosen, taken = far_apart(
+        tuples.codes, tuples.counts, group, space=space, number=number, k=k, first=first
+    )
+    pieces, boxes = grown(tuples, chosen, taken, space=space, k=k, penalty=penalty, threads=threads)
+    return place_at_once(tuples, pieces, boxes, space=space, penalty=penalty)
+
+
+def tuples_of(table: FrequencyTable, classes: NDArray[np.int32] | None) -> Tuples:
+    """Return the distinct tuples of a table; with classes, those of tuple and class."""
+    keys = table.tuple_ids.astype(np.int64)
+    if classes is not None:
+        keys = keys * (int(classes.max()) + 1) + classes
+    rows = np.argsort(keys, kind="stable")
+    _, starts = np.unique(keys[rows], return_index=True)
+    ends = np.cumsum(table.counts[rows])
+    return Tuples(
+        np.ascontiguousarray(table.codes[rows[starts]]),
+        np.add.reduceat(table.counts[rows], starts),
+        None if classes is None else classes[rows[starts]].astype(np.int64),
+        rows,
+        ends,
+    )
+
+
+def over_rows(tuples: Tuples, pieces: Clusters) -> Clusters:
+    """Share pieces of tuples out to the table's rows, in the order of these."""
+    order = np.lexsort((pieces.label, pieces.row))
+    ends = np.cumsum(pieces.records[order])
+    cuts = np.union1d(ends, tuples.ends)
+    begins = np.concatenate(([0], cuts[:-1]))
+    return Clusters(
+        tuples.rows[np.searchsorted(tuples.ends, begins, side="right")],
+        pieces.label[order][np.searchsorted(ends, begins, side="right")],
+        cuts - begins,
+    )
+
+
+def grown(
+    tuples: Tuples,
+    chosen: NDArray[np.int64],
+    taken: NDArray[np.int64],
+    *,
+    space: Space,
+    k: int,
+    penalty: int = 0,
+    threads: int = 1,
+) -> tuple[Clusters, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Grow clusters from seeds; return the pieces, and the boxes of the clusters."""
+    left = tuples.counts - np.bincount(chosen, weights=taken, minlength=len(tuples.counts))
+    left = left.astype(np.int64)
+    small = np.flatnonzero(taken < k)
+    seeds = chosen[small]
+    kinds = 0 if tuples.target is None else int(tuples.target.max()) + 1
+    growing = Growing(
+        low=tuples.codes[seeds].astype(np.int64),
+        high=tuples.codes[seeds].astype(np.int64),
+        sizes=taken[small],
+        histogram=np.zeros((len(small), kinds), dtype=np.int64),
+        wish=np.full((len(small), 2 * WISHES), -1, dtype=np.int64),
+        turn=np.full(len(small), -1, dtype=np.int64),
+        growth=np.zeros(len(small), dtype=np.int64),
+    )
+    if tuples.target is not None:
+        growing.histogram[np.arange(len(small)), tuples.target[seeds]] = taken[small]
+    with ThreadPoolExecutor(threads) as pool:
+        given, to = grow_together(
+            tuples.codes, left, growing, space=space, k=k, target=tuples.target, penalty=penalty,
+            pool=pool, threads=threads,
+        )  # fmt: skip
+    low, high = (tuples.codes[chosen].astype(np.int64) for _ in range(2))
+    low[small], high[small] = growing.low, growing.high
+    rest = np.flatnonzero(left)
+    number = len(chosen)
+    keys, where = np.unique(
+        np.concatenate((chosen * number + np.arange(number), given * number + small[to])),
+        return_inverse=True,
+    )
+    records = np.bincount(where, weights=np.concatenate((taken, np.ones(len(given)))))
+    return Clusters(
+        np.concatenate((keys // number, rest)),
+        np.concatenate((keys % number, np.full(len(rest), -1))),
+        np.concatenate((records.astype(np.int64), left[rest])),
+    ), (low, high)
+
+
+def place_at_once(
+    tuples: Tuples,
+    pieces: Clusters,
+    boxes: tuple[NDArray[np.int64], NDArray[np.int64]],
+    *,
+    space: Space,
+    penalty: int = 0,
+) -> Clusters:
+    """Put each tuple that is left (label -1) where IL(c ∪ r) is least, as the clusters are now.
+
+    Figure 3.1, find_best_clusters: no leftover sees another one. Of equal clusters the first.
+    """
+    rest = np.flatnonzero(pieces.label < 0)
+    if not len(rest):
+        return pieces
+    kept = pieces.label >= 0
+    low, high = boxes
+    number = len(low)
+    sizes = np.bincount(pieces.label[kept], weights=pieces.records[kept]).astype(np.int64)
+    major = np.zeros(number, dtype=np.int64)
+    if tuples.target is not None:
+        kinds = int(tuples.target.max()) + 1
+        cells = pieces.label[kept] * kinds + tuples.target[pieces.row[kept]]
+        tally = np.bincount(cells, weights=pieces.records[kept], minlength=number * kinds)
+        major = tally.reshape(number, kinds).argmax(axis=1)
+    everything = int(space.column[:, FULL].sum())
+    label = pieces.label.copy()
+    step = max(MOST // number, 1)
+    for begin in range(0, len(rest), step):
+        some = rest[begin : begin + step]
+        codes = tuples.codes[pieces.row[some]].astype(np.int64)
+        box = np.zeros((len(some), number), dtype=np.int64)
+        for j in range(codes.shape[1]):
+            code = codes[:, j, None]
+            box += costs(space, j, np.minimum(low[:, j], code), np.maximum(high[:, j], code))
+        loss = (sizes + 1) * box
+        if tuples.target is not None:
+            is_odd = (tuples.target[pieces.row[some]][:, None] != major) | (box == everything)
+            loss += np.where(is_odd, penalty, 0)
+        label[some] = loss.argmin(axis=1)
+    return Clusters(pieces.row, label, pieces.records)
+
+
+def split(
+    domains: Sequence[Domain],
+    codes: NDArray[np.int32],
     *,
     groups: int,
     chance: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Return the group of each row: k-means of its numbers with k-modes of its categories."""
+    """Return the group of each tuple: k-means of its numbers with k-modes of its categories."""
+    is_tree = np.array([domain.tree is not None for domain in domains], dtype=bool)
     numbers = np.stack(
         [
-            domain.position[table.codes[:, j]] / (domain.span or 1.0)
-            for j, domain in enumerate(table.domains)
+            domain.position[codes[:, j]] / (domain.span or 1.0)
+            for j, domain in enumerate(domains)
             if not is_tree[j]
         ]
-        or [np.zeros(table.rows)],
+        or [np.zeros(len(codes))],
         axis=1,
     )
     by_number = _means(np.nan_to_num(numbers), groups, chance)
-    by_category = np.zeros(table.rows, dtype=np.int64)
+    by_category = np.zeros(len(codes), dtype=np.int64)
     if is_tree.any():
-        by_category = _modes(table.codes[:, is_tree], groups, chance)
+        by_category = _modes(codes[:, is_tree], groups, chance)
     _, group = np.unique(by_number * groups + by_category, return_inverse=True)
     numbered: NDArray[np.int64] = group.astype(np.int64)
     return numbered
