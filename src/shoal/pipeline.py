@@ -186,6 +186,7 @@ class Job:
             kept.refuse(source.where)
         counted = frequencies(source, lazy, fitted, sensitive=spread)
         check_values(fitted, counted.table)
+        fitted = fitted.with_date_formats(counted.formats)
         return cls(
             source=source,
             schema=with_kinds(fitted, counted.table.sensitive_domains),

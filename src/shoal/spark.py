@@ -103,6 +103,8 @@ class SparkJob(Job):
         here = counted if far is None else far.hollow
         assert here is not None
         check_values(fitted, here)
+        known = SparkFrequencies(here, coded.coders, coded.columns, coded)
+        fitted = fitted.with_date_formats(known.formats)
         plain = Source(
             where=opened.where, columns=opened.columns, format="frame", separator=opened.separator
         )
@@ -112,7 +114,7 @@ class SparkJob(Job):
             models=tuple(models),
             options=options,
             lazy=pl.LazyFrame(),
-            counted=SparkFrequencies(here, coded.coders, coded.columns, coded),
+            counted=known,
             seconds={"read": time.perf_counter() - started},
             cpu={"read": time.process_time() - cpu},
             started=started,

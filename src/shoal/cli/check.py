@@ -23,6 +23,8 @@ def verify(
     numeric: opt.Numeric = None,
     categorical: opt.Categorical = None,
     date: opt.Date = None,
+    date_format: opt.DateFormat = None,
+    dates: opt.Dates = None,
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
     fold_case: opt.FoldCase = False,
@@ -62,6 +64,7 @@ def verify(
         missing=missing,
         fold_case=fold_case,
     )
+    read = opt.with_dates(read, date_format, dates)
     result = api.verify(
         opt.input_of(opt.file_of(source, encoding, skip_lines), table, query, engine, master),
         opt.with_promise(read, flags, replace_promise=replace_promise).with_waived(
@@ -88,6 +91,8 @@ def metrics(
     numeric: opt.Numeric = None,
     categorical: opt.Categorical = None,
     date: opt.Date = None,
+    date_format: opt.DateFormat = None,
+    dates: opt.Dates = None,
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
     suppressed: Annotated[
@@ -116,6 +121,7 @@ def metrics(
         hierarchies=hierarchies,
         missing=missing,
     )
+    read = opt.with_dates(read, date_format, dates)
     starred = None if suppressed is None else opt.is_star(suppressed)
     place = opt.file_of(original, encoding, skip_lines)
     asked = opt.input_of(place, table, query, engine, master)

@@ -112,6 +112,8 @@ def risk(
     numeric: opt.Numeric = None,
     categorical: opt.Categorical = None,
     date: opt.Date = None,
+    date_format: opt.DateFormat = None,
+    dates: opt.Dates = None,
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
     population: Annotated[
@@ -165,6 +167,7 @@ def risk(
         hierarchies=hierarchies,
         missing=missing,
     )
+    read = opt.with_dates(read, date_format, dates)
     place = opt.file_of(source, encoding, skip_lines)
     asked = opt.input_of(place, table, query, engine, master)
     if engine == "spark" and release is not None:

@@ -49,7 +49,18 @@ Numeric = Annotated[str | None, typer.Option(metavar="A,B", help="Columns that h
 Categorical = Annotated[
     str | None, typer.Option(metavar="A,B", help="Columns that hold categories.")
 ]
-Date = Annotated[str | None, typer.Option(metavar="A,B", help="Columns that hold ISO dates.")]
+Date = Annotated[str | None, typer.Option(metavar="A,B", help="Columns that hold dates.")]
+DateFormat = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--date-format",
+        metavar="FORMAT",
+        help="How dates are written, such as %d.%m.%Y, or birth=%m/%d/%Y for one column.",
+    ),
+]
+Dates = Annotated[
+    str | None, typer.Option(metavar="HOW", help="Dates are released as iso, or the same way.")
+]
 Hierarchies = Annotated[
     str | None,
     typer.Option(metavar="DIR", help="Folder with files *hierarchy_<column>.csv."),
@@ -231,6 +242,29 @@ def _with_words(schema: Schema, missing: str | None, fold_case: bool) -> Schema:
     """Return the schema with what flags say about how values are read."""
     marks = schema.missing if missing is None else tuple(names(missing))
     return replace(schema, missing=marks, fold_case=schema.fold_case or fold_case)
+
+
+def with_dates(schema: Schema, formats: list[str] | None, dates: str | None) -> Schema:
+    """Return the schema with what was said of its dates: how they are written and released."""
+    told: dict[str, str] = {}
+    for text in formats or []:
+        name, mark, form = text.partition("=")
+        told[name if mark else ""] = form if mark else text
+    strange = [name for name in told if name and name not in {a.name for a in schema.attributes}]
+    if strange:
+        faults = [f"no column {name!r}" for name in strange]
+        raise SchemaError(where="--date-format", faults=faults)
+    if dates not in (None, "iso", "same"):
+        raise SchemaError(where="--dates", faults=["must be iso or same"])
+    found = []
+    for each in schema.attributes:
+        said = told.get(each.name, told.get("") if each.kind is Kind.DATE else None)
+        if said is not None:
+            each = replace(each, kind=Kind.DATE, date_format=said)
+        if dates is not None and each.kind is Kind.DATE:
+            each = replace(each, dates=dates)
+        found.append(each)
+    return replace(schema, attributes=tuple(found))
 
 
 def with_promise(schema: Schema, flags: PromiseFlags, *, replace_promise: bool) -> Schema:

@@ -83,6 +83,8 @@ def anonymize(
     numeric: opt.Numeric = None,
     categorical: opt.Categorical = None,
     date: opt.Date = None,
+    date_format: opt.DateFormat = None,
+    dates: opt.Dates = None,
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
     fold_case: opt.FoldCase = False,
@@ -179,6 +181,7 @@ def anonymize(
         missing=missing,
         fold_case=fold_case,
     )  # fmt: skip
+    read = opt.with_dates(read, date_format, dates)
     if utility is not None and "utility" not in api.method_options(method):
         raise SchemaError(where="--utility", faults=["goes with a lattice method, such as flash"])
     chosen = _with_choices(
@@ -298,6 +301,8 @@ def learn(
     numeric: opt.Numeric = None,
     categorical: opt.Categorical = None,
     date: opt.Date = None,
+    date_format: opt.DateFormat = None,
+    dates: opt.Dates = None,
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
     fold_case: opt.FoldCase = False,
@@ -352,6 +357,7 @@ def learn(
         missing=missing,
         fold_case=fold_case,
     )  # fmt: skip
+    read = opt.with_dates(read, date_format, dates)
     if utility is not None and "utility" not in api.method_options(method):
         raise SchemaError(where="--utility", faults=["goes with a lattice method, such as flash"])
     chosen = _with_choices(

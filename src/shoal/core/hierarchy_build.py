@@ -13,11 +13,12 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import datetime
+from datetime import datetime, time
 from decimal import Context, Decimal, InvalidOperation, localcontext
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
+from shoal.core.dates import find_form, is_form, moment_of
 from shoal.core.errors import HierarchyError
 from shoal.core.hierarchy import Hierarchy, number_text
 
@@ -363,7 +364,9 @@ _DATE_LEVELS: dict[str, Callable[[datetime], str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dates(Builder):
-    """ISO dates, or dates with a time, joined by calendar.
+    """Dates, or dates with a time, joined by calendar.
+
+    They are ISO dates, or written in `date_format`; a form that leaves no doubt is found.
 
     "day" is a level of its own only when some value has a time. A time zone is left as
     it is written: the day is the local one.
@@ -374,9 +377,12 @@ class Dates(Builder):
     """
 
     levels: Sequence[str] = tuple(_DATE_LEVELS)
+    date_format: str | None = None
 
     def _faults(self) -> list[str]:
         known = list(_DATE_LEVELS)
+        if self.date_format is not None and not is_form(str(self.date_format)):
+            return ["date_format must have a day, a month and a year, such as %d.%m.%Y"]
         given = self.levels if isinstance(self.levels, tuple) else ()
         if not given or list(given) != [level for level in known if level in given]:
             return [f"levels must be some of {', '.join(known)}, in this order"]
@@ -385,12 +391,17 @@ class Dates(Builder):
     def build(self, name: str, values: Sequence[Value]) -> Hierarchy:
         """Return the hierarchy of these dates."""
         texts = set(map(_text, values))
-        days = {text: day for text in texts if (day := _day(text)) is not None}
+        form = self.date_format or find_form(texts, column=name)
+        days = {text: day for text in texts if (day := moment_of(text, form)) is not None}
+        days = {text: day.replace(tzinfo=None) for text, day in days.items()}
         if len(days) < len(texts):
             wrong = len(texts) - len(days)
-            problem = f"{wrong} of {len(texts)} values are not ISO dates; write them 2024-03-17"
+            problem = f"{wrong} of {len(texts)} values are not dates such as 2024-03-17"
             raise HierarchyError(hierarchy=name, problem=problem)
-        plain = all(text == _DATE_LEVELS["day"](day) for text, day in days.items())
+        plain = all(
+            text == _DATE_LEVELS["day"](day) or (form is not None and day.time() == time.min)
+            for text, day in days.items()
+        )
         steps = [_DATE_LEVELS[x] for x in self.levels if not (plain and x == "day")]
         ordered = sorted(texts, key=lambda text: (days[text], text))
         rows = [(text, *(step(days[text]) for step in steps), ROOT) for text in ordered]
@@ -574,10 +585,3 @@ def _group_labels(ordered: Sequence[str], size: int) -> list[str]:
         label = group[0] if len(group) == 1 else f"{group[0]} … {group[-1]}"
         labels.extend([label] * len(group))
     return labels
-
-
-def _day(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=None)
-    except ValueError:
-        return None

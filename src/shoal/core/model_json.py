@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from shoal.core.dates import is_form
 from shoal.core.errors import ModelFormatError
 from shoal.core.model_keys import date_key, number_key
 from shoal.core.model_upgrades import UPGRADES
@@ -204,10 +205,14 @@ def _check_column(column: Mapping[str, Any], about: Mapping[str, Any]) -> None:
     order = about.get("order", [])
     if not isinstance(order, list) or not all(map(_is_text, order)):
         raise _refuse(f"column {name!r}: its order is damaged")
+    form = about.get("date_format")
+    if form is not None and not (_is_text(form) and is_form(form)):
+        raise _refuse(f"column {name!r}: its date_format is damaged")
     places = set(order or labels)
     length = _mask_length(column.get("mask"), name)
     for cell in column["cells"]:
-        if not _is_cell(cell, column["scale"], nodes=len(labels), places=places, length=length):
+        fits = _is_cell(cell, column["scale"], nodes=len(labels), places=places, length=length)
+        if not fits or not _are_dates(cell, column["scale"], form):
             raise _refuse(f"column {name!r}: a cell is damaged")
 
 
@@ -269,9 +274,13 @@ def _is_cell(cell: object, scale: str, *, nodes: int, places: set[str], length: 
 def _has_place(end: str, scale: str, places: set[str]) -> bool:
     if scale == "number":
         return number_key(end) is not None
-    if scale == "date":
-        return date_key(end) is not None
-    return scale == "text" or end in places
+    return scale in ("text", "date") or end in places
+
+
+def _are_dates(cell: Mapping[str, Any], scale: str, form: str | None) -> bool:
+    """Say whether the ends of a cell on a scale of dates are dates."""
+    ends = [cell.get("low"), cell.get("high")] if scale == "date" else []
+    return all(end is None or date_key(end, form) is not None for end in ends)
 
 
 def _check_regions(document: dict[str, Any], sizes: list[int]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 SPACE = " \t\n\r\x0b\x0c"
 DIGITS = "0123456789"
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -57,12 +58,53 @@ def _two(text: str, most: int) -> bool:
     return len(text) == 2 and not text.strip(DIGITS) and int(text) <= most
 
 
-def date_key(text: str) -> Any:
-    """Return a text that sorts as the date does; None if it is no ISO date or time.
+def iso_of(text: str, form: str) -> Any:
+    """Return a date that is written in a form as an ISO one; None if it does not fit.
 
-    A time of day alone is one, too; a zone is left as it is written.
+    A form has %d, %m or %b, %Y or %y, and what stands between them; a time of day may follow.
     """
     text = text.strip(SPACE)
+    found = {}
+    at = 0
+    place = 0
+    while place < len(form):
+        if form[place] != "%":
+            if text[at : at + 1] != form[place]:
+                return None
+            at += 1
+            place += 1
+            continue
+        what = form[place + 1]
+        place += 2
+        if what == "b":
+            name = text[at : at + 3].lower()
+            if name not in MONTHS:
+                return None
+            found["m"] = str(MONTHS.index(name) + 1)
+            at += 3
+            continue
+        begin = at
+        while at < len(text) and at - begin < (4 if what == "Y" else 2) and text[at] in DIGITS:
+            at += 1
+        if at - begin < (4 if what == "Y" else 2 if what == "y" else 1):
+            return None
+        found[what] = text[begin:at]
+    year = found.get("Y")
+    if year is None:
+        year = ("19" if found["y"] >= "69" else "20") + found["y"]
+    month, day = ("0" + found["m"])[-2:], ("0" + found["d"])[-2:]
+    return year + "-" + month + "-" + day + text[at:]
+
+
+def date_key(text: str, form: Any = None) -> Any:
+    """Return a text that sorts as the date does; None if it is no date or time.
+
+    Dates are ISO dates, or written in the form; a time of day alone is one, too. A zone is
+    left as it is written.
+    """
+    text = text.strip(SPACE)
+    if form:
+        text = iso_of(text, form) or text
     if text[2:3] == ":":
         return _clock(" " + text)
     year, month, day = text[:4], text[5:7], text[8:10]

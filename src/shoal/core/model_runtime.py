@@ -59,6 +59,7 @@ class Column:
 
     def __init__(self, entry: Any, plan: Any, bits: list[int]) -> None:
         self.scale = entry["scale"]
+        self.form = plan.get("form")
         self.absent = plan["absent"]
         self.index = plan["index"]
         self.parents = plan["parents"]
@@ -102,7 +103,7 @@ class Column:
         if self.scale == "number":
             return number_key(text)
         if self.scale == "date":
-            return date_key(text)
+            return date_key(text, self.form)
         if self.scale == "rank":
             return self.index.get(text, self.index.get(text.strip(SPACE)))
         return text
@@ -233,7 +234,8 @@ def _plan(entry: Any, about: Any, marks: Any) -> Any:
     absent = {"": 1}
     for mark in marks:
         absent[mark] = 1
-    return {"absent": absent, "index": index, "parents": parents, "labels": labels}
+    form = about.get("date_format")
+    return {"absent": absent, "index": index, "parents": parents, "labels": labels, "form": form}
 
 
 class Encoder:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from shoal.core import hierarchy_text
+from shoal.core.dates import is_form
 from shoal.core.documents import read_document, read_text
 from shoal.core.errors import PrivacyError, SchemaError, ShoalError
 from shoal.core.hierarchy import Hierarchy
@@ -76,6 +77,8 @@ class Attribute:
     `order` lists the values of an ordinal column from low to high.
     `bounds` are the lowest and highest possible value, for differentially private statistics.
     `weight` makes a search treat a column as wider (keep it finer) than the others.
+    `date_format` is how dates are written, such as %d.%m.%Y; None: ISO dates, or found out.
+    `dates` says how they are released: "iso", or the "same" way.
     `distance` says how far apart two of its categories are, one of DISTANCES; `beta` is the
     exponent of the weighted ones (0: every step of the tree weighs the same).
     """
@@ -89,6 +92,8 @@ class Attribute:
     bounds: tuple[float, float] | None = None
     distance: str | None = None
     beta: float = 1.0
+    date_format: str | None = None
+    dates: str = "iso"
 
     def __post_init__(self) -> None:
         faults = []
@@ -111,6 +116,15 @@ class Attribute:
             faults.append(f"column {self.name!r}: distance must be one of {allowed}")
         if not (math.isfinite(self.beta) and self.beta >= 0):
             faults.append(f"column {self.name!r}: beta must be a number, 0 or above")
+        if self.date_format is not None and not is_form(self.date_format):
+            faults.append(
+                f"column {self.name!r}: date_format must have a day, a month and a year, "
+                "such as %d.%m.%Y, %m/%d/%Y or %d-%b-%Y"
+            )
+        if (self.date_format is not None or self.dates != "iso") and self.kind is not Kind.DATE:
+            faults.append(f"column {self.name!r}: date_format and dates need kind: date")
+        if self.dates not in ("iso", "same"):
+            faults.append(f"column {self.name!r}: dates must be iso or same")
         if len(set(self.order)) != len(self.order):
             faults.append(f"column {self.name!r}: its order names a value twice")
         if faults:
@@ -216,6 +230,14 @@ class Schema:
         """Return the schema with further columns waived: released whatever they hold."""
         return replace(self, waive=tuple(dict.fromkeys((*self.waive, *names))))
 
+    def with_date_formats(self, formats: Mapping[str, str]) -> Self:
+        """Return the schema with the forms in which the dates of some columns are written."""
+        found = (
+            replace(a, kind=Kind.DATE, date_format=formats[a.name]) if a.name in formats else a
+            for a in self.attributes
+        )
+        return replace(self, attributes=tuple(found))
+
     def fit(self, columns: Sequence[str], *, where: str = "table") -> Self:
         """Return the schema of a table with these columns, every column named.
 
@@ -293,8 +315,9 @@ _KEYS = frozenset(
      "fold_case", "target", "waive")
 )  # fmt: skip
 _COLUMN_KEYS = frozenset(
-    ("role", "kind", "hierarchy", "order", "weight", "bounds", "distance", "beta")
-)
+    ("role", "kind", "hierarchy", "order", "weight", "bounds", "distance", "beta", "dates",
+     "date_format")
+)  # fmt: skip
 
 
 def _faults_of(schema: Schema) -> list[str]:
@@ -369,6 +392,9 @@ def _attribute(name: str, entry: object, *, folder: Path) -> Attribute:
     if distance is not None and not isinstance(distance, str):
         faults.append(f"column {name!r}: distance must be a name")
     bounds = _bounds(name, entry.get("bounds"), faults=faults)
+    form, dates = entry.get("date_format"), entry.get("dates", "iso")
+    if not isinstance(form, str | None) or not isinstance(dates, str):
+        faults.append(f"column {name!r}: date_format and dates must be texts")
     hierarchy: Hierarchy | HierarchyBuilder | None = None
     try:
         hierarchy = read_hierarchy(name, entry.get("hierarchy"), folder=folder)
@@ -386,6 +412,8 @@ def _attribute(name: str, entry: object, *, folder: Path) -> Attribute:
         bounds=bounds,
         distance=distance if isinstance(distance, str) else None,
         beta=beta,
+        date_format=None if form is None else str(form),
+        dates=str(dates),
     )
 
 
@@ -459,6 +487,10 @@ def _attribute_document(attribute: Attribute) -> dict[str, Any]:
         document["distance"] = attribute.distance
     if attribute.beta != 1.0:
         document["beta"] = attribute.beta
+    if attribute.date_format is not None:
+        document["date_format"] = attribute.date_format
+    if attribute.dates != "iso":
+        document["dates"] = attribute.dates
     if attribute.hierarchy is not None:
         document["hierarchy"] = _hierarchy_document(attribute.hierarchy)
     return document

@@ -29,9 +29,10 @@ from datetime import UTC, date, datetime, time
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
+from shoal.core.dates import find_form
 from shoal.core.errors import InputError, ShoalError, UnknownValueError
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.model_keys import number_key
+from shoal.core.model_keys import iso_of, number_key
 from shoal.core.privacy import NTCloseness, PrivacyModel, Reference, TCloseness
 from shoal.core.schema import Attribute, Kind, Schema
 
@@ -104,11 +105,14 @@ def number_label(text: str) -> str | None:
     return f"-{plain}" if sign < 0 else plain
 
 
-def moment_of(text: str) -> datetime | None:
+def moment_of(text: str, form: str | None = None) -> datetime | None:
     """Return a date, with its time of day or without; one with a zone is moved to UTC.
+
+    form: how it is written, if not as an ISO date.
 
     A time of day alone, such as 13:45, is on the first of all days.
     """
+    text = (None if form is None else iso_of(text, form)) or text
     try:
         if text[2:3] == ":":
             return datetime.combine(date.min, time.fromisoformat(text).replace(tzinfo=None))
@@ -166,6 +170,18 @@ class Scale:
             return self
         return replace(self, attribute=replace(self.attribute, kind=kind))
 
+    def dated(self, texts: Iterable[str | None]) -> Scale:
+        """Return the scale with the form in which these dates are written, if nobody said it.
+
+        Raises:
+            InputError: day and month of every date could be swapped.
+        """
+        if self.attribute.kind is not Kind.DATE or self.attribute.date_format is not None:
+            return self
+        present = [text for text in texts if text is not None]
+        form = find_form(present, column=self.attribute.name)
+        return replace(self, attribute=replace(self.attribute, date_format=form))
+
     def text(self, value: object) -> str | None:
         """Return a value as it is counted; None is the missing one."""
         if value is None:
@@ -193,7 +209,7 @@ class Scale:
         if self.attribute.kind is Kind.NUMERIC:
             return number_label(text)
         if self.attribute.kind is Kind.DATE:
-            moment = moment_of(text)
+            moment = moment_of(text, self.attribute.date_format)
             return None if moment is None else moment_label(moment)
         if self.attribute.kind is None:
             return _free_number(text) or text
@@ -282,6 +298,7 @@ def _free_number(text: str) -> str | None:
 @lru_cache(maxsize=8)  # while a batch settles, the same values are read in every round
 def _read(scale: Scale, texts: frozenset[str | None]) -> Values:
     present = sorted(text for text in texts if text is not None)
+    scale = scale.dated(present)
     found = {text: scale.label(text) for text in present}
     strays = sum(label is None for label in found.values())
     if strays:

@@ -242,8 +242,10 @@ def _place(end: str, scale: str, plan: Any) -> float | None:
     if scale == "rank":
         found = plan["index"].get(end)
         return None if found is None else float(found)
-    if scale == "date" and date_key(end) is not None:
-        from datetime import datetime
+    key = date_key(end, plan["form"]) if scale == "date" else None
+    if key is None:
+        return None
+    from datetime import datetime, timedelta
 
-        return datetime.fromisoformat(end).replace(tzinfo=None).timestamp() / 86400
-    return None
+    moment = datetime.fromisoformat(key if key[2] != ":" else f"0001-01-01 {key}")
+    return (moment - datetime.min) / timedelta(days=1)

@@ -104,7 +104,7 @@ def test_ages_bands_and_dates_get_their_kind():
     assert decide(facts("x", days, form="date")).kind is Kind.DATE
     written = [f"{i:02}.03.2024" for i in range(1, 29)]
     found = decide(facts("x", written))
-    assert (found.kind, found.date_format) == (Kind.CATEGORICAL, "%d.%m.%Y")
+    assert (found.kind, found.date_format) == (Kind.DATE, "%d.%m.%Y")
     assert found.role is Role.QUASI
 
 

@@ -5,6 +5,7 @@
 const MEMO = 50000; // texts that a column remembers before it forgets all of them
 const DEEP = 40; // nesting that a line of JSON may have
 const SPACE = " \t\n\r\x0b\x0c";
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 class Rejected extends Error {}
@@ -57,9 +58,41 @@ function numberKey(given) {
 
 const isTwo = (text, most) => text.length === 2 && isDigits(text) && parseInt(text, 10) <= most;
 
-// A text that sorts as the date does; null if it is no ISO date or time.
-function dateKey(given) {
+// A date that is written in a form as an ISO one; null if it does not fit.
+function isoOf(given, form) {
   const text = strip(given);
+  const found = {};
+  let at = 0;
+  let place = 0;
+  while (place < form.length) {
+    if (form[place] !== "%") {
+      if (text[at] !== form[place]) return null;
+      at += 1;
+      place += 1;
+      continue;
+    }
+    const what = form[place + 1];
+    place += 2;
+    if (what === "b") {
+      const month = MONTHS.indexOf(text.slice(at, at + 3).toLowerCase());
+      if (month < 0) return null;
+      found.m = String(month + 1);
+      at += 3;
+      continue;
+    }
+    const begin = at;
+    while (at < text.length && at - begin < (what === "Y" ? 4 : 2) && isDigits(text[at])) at += 1;
+    if (at - begin < (what === "Y" ? 4 : what === "y" ? 2 : 1)) return null;
+    found[what] = text.slice(begin, at);
+  }
+  const year = found.Y !== undefined ? found.Y : (found.y >= "69" ? "19" : "20") + found.y;
+  return year + "-" + found.m.padStart(2, "0") + "-" + found.d.padStart(2, "0") + text.slice(at);
+}
+
+// A text that sorts as the date does; null if it is no date or time.
+function dateKey(given, form) {
+  let text = strip(given);
+  if (form) text = isoOf(text, form) || text;
   if (text[2] === ":") return clockOf(" " + text);
   const year = text.slice(0, 4);
   const month = text.slice(5, 7);
@@ -162,6 +195,7 @@ function labelOf(cell, labels) {
 class Column {
   constructor(entry, about, marks, members, words) {
     this.scale = entry.scale;
+    this.form = about.date_format;
     this.mask = entry.mask;
     this.words = words;
     const tree = about.hierarchy || {};
@@ -228,7 +262,7 @@ class Column {
 
   key(text) {
     if (this.scale === "number") return numberKey(text);
-    if (this.scale === "date") return dateKey(text);
+    if (this.scale === "date") return dateKey(text, this.form);
     if (this.scale === "rank") {
       const found = this.known(this.index, text);
       return found === undefined ? null : found;

@@ -14,9 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.core import dates
 from shoal.core.errors import InputError, UnknownValueError
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.hierarchy_build import number_text
+from shoal.core.hierarchy_build import Dates, number_text
 from shoal.core.schema import Attribute, Kind
 from shoal.core.sensitive import Scale, Values, moment_of
 from shoal.engines.local.types import check_types, holds_dates
@@ -42,6 +43,7 @@ class Coder:
     # Polars forgets which text a physical index stands for as soon as no column uses it,
     # and would number the texts anew in the next pass: so the distinct values stay here.
     keeper: pl.Series
+    date_format: str | None = None  # how the column's dates are written, where that was found
 
     def codes(self, series: pl.Series) -> NDArray[np.int32]:
         """Return int32 codes; every value must have been among the distinct ones."""
@@ -86,10 +88,15 @@ def code_column(distinct: pl.Series, attribute: Attribute, *, marks: Sequence[st
     present = [text for text in texts if text.strip() not in absent and text not in absent]
     has_missing = len(present) < len(texts) or distinct.null_count() > 0
     kind = attribute.kind or _guess(present, raw.dtype)
+    if kind is Kind.DATE and attribute.date_format is None:
+        form = dates.find_form(present, column=attribute.name)
+        attribute = replace(attribute, kind=kind, date_format=form)
     domain, code_of = _domain(attribute, kind, present, missing=has_missing)
     domain = replace(domain, distance=attribute.distance, beta=attribute.beta)
     codes = np.array([code_of.get(text, 0) for text in texts], dtype=np.int32).reshape(-1)
-    return _coder(domain, raw, codes, missing=has_missing)
+    return replace(
+        _coder(domain, raw, codes, missing=has_missing), date_format=attribute.date_format
+    )
 
 
 def _plain_values(distinct: pl.Series, name: str) -> pl.Series:
@@ -125,6 +132,7 @@ def code_sensitive(distinct: pl.Series, scale: Scale) -> Coder:
     raw = _plain_values(distinct, scale.attribute.name)
     scale = scale.declared(Kind.DATE) if holds_dates(raw.dtype) else scale
     texts = [scale.text(text) for text in _texts(raw)]
+    scale = scale.dated(texts)
     found = scale.read([*texts, *[None] * min(distinct.null_count(), 1)])
     domain = replace(_spread_domain(scale, found), scale=scale.declared(found.kind))
     codes = np.array([found.place[text] for text in texts], dtype=np.int32).reshape(-1)
@@ -193,7 +201,8 @@ def _domain(
     if kind is Kind.NUMERIC:
         return _line(attribute, kind, texts, missing=missing, scale=_NUMBERS)
     if kind is Kind.DATE:
-        scale = _CLOCKS if texts and all(map(_is_clock, texts)) else _MOMENTS
+        is_clock = texts and all(map(_is_clock, texts))
+        scale = _CLOCKS if is_clock else _moments(attribute.date_format, attribute.dates)
         return _line(attribute, kind, texts, missing=missing, scale=scale)
     if kind is Kind.ORDINAL and attribute.order:
         return _ordinal(attribute, texts, missing=missing)
@@ -247,7 +256,7 @@ def _line(
     values = {raw: scale.parse(raw) for raw in texts}
     wrong = sum(1 for value in values.values() if value is None)
     problem = f"{wrong} of {len(texts)} distinct values are not {scale.wanted}" if wrong else None
-    if problem is None and scale is _MOMENTS:
+    if problem is None and scale is not _CLOCKS and kind is Kind.DATE:
         problem = _mixed_zones(values.values())
         values = {raw: moment.replace(tzinfo=None) for raw, moment in values.items()}
     if problem is not None:
@@ -278,6 +287,8 @@ def _ladder(attribute: Attribute, labels: Sequence[str], missing: bool) -> Hiera
     hierarchy = attribute.hierarchy
     if hierarchy is None or not labels:
         return None
+    if isinstance(hierarchy, Dates) and attribute.date_format is not None:
+        hierarchy = replace(hierarchy, date_format=attribute.date_format)
     tree = (
         hierarchy if isinstance(hierarchy, Hierarchy) else hierarchy.build(attribute.name, labels)
     )
@@ -328,12 +339,16 @@ def _number_text(value: Decimal) -> str:
     return format(value, "f") if abs(value.adjusted()) < 40 else str(value)
 
 
-def _moment(text: str) -> datetime | None:
-    """Return a date, or a date and a time of day, with the zone that it is written in."""
-    try:
-        return datetime.fromisoformat(text.strip())
-    except ValueError:
-        return None
+def _moments(form: str | None, written: str) -> _Scale:
+    """Return the scale of dates in a form: how they are read, and how they are released."""
+    label = form if written == "same" else None
+    wanted = f"dates such as {dates.moment_text(datetime(2024, 3, 17), form)}"
+    return _Scale(
+        lambda text: dates.moment_of(text, form),
+        lambda moment: dates.moment_text(moment, label),
+        _moment_place,
+        wanted,
+    )
 
 
 def _mixed_zones(moments: Collection[datetime]) -> str | None:
@@ -349,12 +364,6 @@ def _mixed_zones(moments: Collection[datetime]) -> str | None:
     if known and max(known) - min(known) > timedelta(hours=1):
         return "the times are of different zones; bring them to one zone"
     return None
-
-
-def _moment_text(moment: datetime) -> str:
-    if moment.time() == time.min:
-        return moment.date().isoformat()
-    return moment.isoformat(sep=" ")
 
 
 def _is_clock(text: str) -> bool:
@@ -381,5 +390,4 @@ def _moment_place(moment: datetime) -> float:
 
 
 _NUMBERS = _Scale(_number, _number_text, float, "numbers")
-_MOMENTS = _Scale(_moment, _moment_text, _moment_place, "dates such as 2024-03-17")
 _CLOCKS = _Scale(_clock, time.isoformat, _clock_place, "times such as 13:45")

@@ -28,6 +28,12 @@ class Frequencies:
     coders: tuple[Coder, ...]  # the quasi-identifiers, then the sensitive columns
     columns: tuple[str, ...]
 
+    @property
+    def formats(self) -> dict[str, str]:
+        """Return how the dates of columns are written, where that was found out or said."""
+        pairs = zip(self.columns, self.coders, strict=True)
+        return {name: coder.date_format for name, coder in pairs if coder.date_format is not None}
+
     def rows_of(self, batch: pl.DataFrame) -> NDArray[np.int64]:
         """Return the row of the frequency table for each record of a batch."""
         full = np.concatenate((self.table.codes, self.table.sensitive), axis=1)

@@ -105,7 +105,8 @@ def apply_preset(
     for rule in rules:
         if rule.step is not Step.REMOVE:
             entry = dict(document["columns"][rule.column])
-            entries[rule.column] = {**entry, **_entry(rule, day)}
+            kept = {key: value for key, value in entry.items() if key != "date_format"}
+            entries[rule.column] = {**kept, **_entry(rule, day)}
     promise = [m for m in document["privacy"] if "column" not in m or m["column"] in entries]
     texts = [c.name for c in columns if verdicts[c.name].free_text or is_text(c)]
     changed = {"columns": entries, "others": "drop", "privacy": promise}

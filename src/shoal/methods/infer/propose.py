@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from shoal.core.dates import fitting_forms
 from shoal.core.schema import Kind, Role
 from shoal.methods.infer.column import ColumnFacts
 from shoal.methods.infer.roles import Verdict, hipaa_text, is_band
@@ -79,6 +80,8 @@ def schema_document(
         entry: dict[str, Any] = {"role": str(verdict.role)}
         if verdict.role is not Role.IDENTIFYING:
             entry["kind"] = str(verdict.kind)
+            if verdict.kind is Kind.DATE and len(fitting_forms(column.sample)) == 1:
+                entry["date_format"] = fitting_forms(column.sample)[0]
         hierarchy = hierarchy_for(column, verdict)
         if hierarchy is not None:
             entry["hierarchy"] = hierarchy

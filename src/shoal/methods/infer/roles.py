@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from shoal.core.dates import fitting_forms
 from shoal.core.schema import Kind, Role
 from shoal.methods.infer.column import ColumnFacts
 from shoal.methods.infer.headers import (
@@ -78,8 +79,13 @@ class _Evidence:
         return share + (f", {column.missing} missing" if column.missing else "")
 
     @property
+    def forms(self) -> tuple[str, ...]:
+        """The forms in which the dates may be written; two where day and month may be swapped."""
+        return fitting_forms(self.column.sample)
+
+    @property
     def kind(self) -> Kind:
-        if self.date is not None and self.date[0] == "iso":
+        if self.date is not None and (self.date[0] == "iso" or self.forms):
             return Kind.DATE
         words = words_of(self.column.name)
         is_code = self.header is not None and self.header.key in ("zip", "phone", "id")
@@ -90,6 +96,8 @@ class _Evidence:
         self, concept: Concept | None, role: Role, confidence: float, *reasons: str
     ) -> Verdict:
         date_format = self.date[1] if self.date is not None and self.date[0] != "iso" else None
+        if date_format is not None and len(self.forms) == 1:  # and the time of day behind it
+            date_format = self.forms[0] + "".join(date_format.partition(" %H")[1:])
         letter = concept.hipaa if concept is not None else None
         if letter is None and self.date is not None:
             letter = "C"
@@ -202,16 +210,19 @@ def _by_identifying_header(e: _Evidence) -> Verdict | None:
 def _by_date(e: _Evidence) -> Verdict | None:
     if e.date is None:
         return None
-    name, form = e.date
+    name = e.date[0]
     concept = e.header if e.header is not None and e.header.hipaa == "C" else None
-    written = (
-        "dates" if name == "iso" else f"dates, written {name}; ISO dates could be joined by year"
-    )
+    written = "dates" if name == "iso" else f"dates, written {name}"
+    if len(e.forms) > 1:
+        ways = " or ".join(e.forms)
+        written = f"dates, day or month first: say date_format {ways}"
+    elif name != "iso" and not e.forms:
+        written += "; ISO dates could be joined by year"
     says = f"the header says {e.header.says}" if e.header is not None else ""
     found = e.verdict(
         concept, Role.QUASI, 0.95 if concept else 0.85, f"the values are {written}", says
     )
-    return replace(found, concept=concept.key if concept else "date", date_format=form or None)
+    return replace(found, concept=concept.key if concept else "date")
 
 
 def _by_text(e: _Evidence) -> Verdict | None:
