@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 from tests.conftest import call
@@ -29,7 +31,7 @@ def test_verify(spark, few):
     here = api.verify(frame(), asked, privacy=MODELS)
     assert not here.holds
     there = verify_table(open_table(api.SparkTable(frame())), asked, MODELS, few=few)
-    assert there == here
+    assert there == replace(here, warnings=())  # those are told by whoever asks
 
 
 def test_verify_keeps_the_schemas_promise_beside_what_is_asked(spark):
@@ -44,7 +46,7 @@ def test_verify_by_sizes_alone(spark, k):
     models = [shoal.KAnonymity(k), shoal.KAnonymity(2)]
     here = api.verify(frame(), schema(QUASI), privacy=models)
     there = verify_table(open_table(api.SparkTable(frame())), schema(QUASI), models, few=0)
-    assert there == here
+    assert there == replace(here, warnings=())
     empty = open_table(api.SparkTable(frame().head(0)))
     with pytest.raises(InputError, match="no record"):
         verify_table(empty, schema(QUASI), models, few=-1)

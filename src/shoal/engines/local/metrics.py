@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from shoal.core.errors import InputError
 from shoal.core.report import written
-from shoal.core.schema import Kind, Schema
-from shoal.engines.local.coding import Coder, code_column
-from shoal.engines.local.frequencies import frequencies
+from shoal.core.schema import Schema
+from shoal.engines.local.coding import Coder
+from shoal.engines.local.frequencies import coder_of, frequencies, with_kinds
 from shoal.engines.local.source import Source, with_codes
 from shoal.measures.cells import cost_of_label, leaves
 from shoal.measures.labels import label_diversity
@@ -50,7 +50,7 @@ def measure_release(
 
     def domain(name: str) -> Domain:
         values = before.collect(before.scan([name], coded=[name]).unique())[name]
-        return code_column(values, schema.attribute(name), marks=schema.missing).domain
+        return coder_of(values, schema, name).domain
 
     sensitive = [name for name in schema.sensitive if name in after.columns]
     release = Released(
@@ -164,7 +164,7 @@ class Released:
             return None
         total = np.zeros(keys.height)
         for name, domain in self.sensitive.items():
-            label, codes, _, coder = self._codes(schema, keys, name, kind=domain.kind)
+            label, codes, _, coder = self._codes(schema, keys, name)
             known = _places(coder.domain, domain)
             if (known < 0).any():
                 return None
@@ -172,7 +172,7 @@ class Released:
         return total
 
     def _codes(
-        self, schema: Schema, keys: pl.DataFrame, name: str, *, kind: Kind | None = None
+        self, schema: Schema, keys: pl.DataFrame, name: str
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], Coder]:
         """Return class, code and records of each distinct value of a column in each class.
 
@@ -182,10 +182,8 @@ class Released:
         found = self._texts(self.cells([*quasi, name]), quasi)
         found = found.join(keys, on=quasi, nulls_equal=True)
         texts = with_codes(found.lazy().select(name), [name]).collect()[name]
-        attribute = schema.attribute(name)
-        if kind is not None:  # what the original is, where the schema does not say
-            attribute = replace(attribute, kind=kind)
-        coder = code_column(texts.unique(), attribute, marks=schema.missing)
+        # What the original is, where the schema does not say.
+        coder = coder_of(texts.unique(), with_kinds(schema, self.sensitive.values()), name)
         label = found[_CLASS].to_numpy().astype(np.int64)
         return label, coder.codes(texts), found[ROWS].to_numpy().astype(np.int64), coder
 
