@@ -345,3 +345,19 @@ def test_anonymize_xk_honours_the_options_that_say_how_a_file_is_read(
                  "xk", "--xk", "3", "--out", str(out), "--encoding", "cp1252", "--skip-lines",
                  "1"]) == 0  # fmt: skip
     assert "Grünzug" in pl.read_csv(out)["ill"].to_list()
+
+
+@pytest.mark.parametrize("command", ["anonymize", "recommend"])
+def test_xk_honours_fold_case(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    ills = [["HIV", "hiv", "Hiv"][i % 3] if i < 40 else ["flu", "cold"][i % 2] for i in range(76)]
+    pl.read_csv(table).with_columns(pl.Series("ill", ills)).write_csv(table)
+    carry = ["--method", "xk"] if command == "anonymize" else ["--apply"]
+    asked = [command, str(table), "--qi", "sex", "--sensitive", "ill", "--waive", "ill", "-k", "6",
+             "--l", "2", *carry, "--xk", "2", "--out", str(tmp_path / "o.csv")]  # fmt: skip
+    assert main(asked) == 0
+    assert "--fold-case joins them" in capsys.readouterr().out
+    assert pl.read_csv(tmp_path / "o.csv").filter(pl.col("sex") == "F").height == 40
+    assert main([*asked, "--fold-case"]) == 0
+    assert pl.read_csv(tmp_path / "o.csv").filter(pl.col("sex") == "F").height == 0

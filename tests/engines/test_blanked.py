@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -90,3 +92,14 @@ def test_a_release_with_blanked_cells_verifies_from_its_file(tmp_path):
     found = verify(str(tmp_path / "r.csv"))
     assert found.holds
     assert (found.records, found.classes) == (7, 2)
+
+
+def test_verify_blanked_takes_no_spelling_of_a_mark_for_a_value():
+    schema = replace(SCHEMA, missing=("n/a",), fold_case=True)
+    frame = release((("F", "30"), ["flu", "N/A"]), (("M", "30"), ["flu", "cold"]))
+    asked = [KAnonymity(2), LDiversity(2, column="ill")]
+    assert not api.verify(frame, schema, privacy=asked, blanked=True).holds
+    spelled = release((("F", "30"), ["flu", "Flu", None]), (("M", "30"), ["flu", "cold"]))
+    assert not api.verify(spelled, schema, privacy=asked, blanked=True).holds
+    plain = api.verify(spelled, replace(schema, fold_case=False), privacy=asked, blanked=True)
+    assert any("--fold-case" in warning for warning in plain.warnings)

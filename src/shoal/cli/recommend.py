@@ -58,9 +58,9 @@ _XK_ONLY = (
 # What `anonymize --method xk` honours beside; -k and --l make a promise that it can keep.
 _XK_TOO = (
     "source", "out", "report", "table", "query", "schema", "qi", "sensitive", "identifying",
-    "neutral", "waive", "numeric", "categorical", "date", "hierarchies", "missing", "k", "l",
-    "l_kind", "replace_promise", "method", "suppression_limit", "seed", "threads", "sep",
-    "encoding", "skip_lines", "json", "quiet",
+    "neutral", "waive", "numeric", "categorical", "date", "hierarchies", "missing",
+    "fold_case", "k", "l", "l_kind", "replace_promise", "method", "suppression_limit", "seed",
+    "threads", "sep", "encoding", "skip_lines", "json", "quiet",
 )  # fmt: skip
 
 _APPLIED = ("xk", "false_records", "steps", "suppression_limit", "seed")  # with recommend --apply
@@ -112,6 +112,7 @@ def recommend(
     date: opt.Date = None,
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
+    fold_case: opt.FoldCase = False,
     k: opt.K = None,
     l: opt.L = None,  # noqa: E741
     replace_promise: opt.ReplacePromise = False,
@@ -146,6 +147,7 @@ def recommend(
         {Kind.NUMERIC: numeric, Kind.CATEGORICAL: categorical, Kind.DATE: date},
         hierarchies=hierarchies,
         missing=missing,
+        fold_case=fold_case,
     )  # fmt: skip
     asked = opt.with_promise(
         read, PromiseFlags(k=k, l=l), replace_promise=replace_promise

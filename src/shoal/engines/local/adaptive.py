@@ -31,6 +31,7 @@ from shoal.engines.local.order import order_of
 from shoal.engines.local.persons import Person, present, repeating
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.steps import StepFiles, StepTable
+from shoal.engines.local.unify import refuse_nested, unified
 from shoal.measures.risk.persons import Repeats
 from shoal.methods.adaptive.candidates import Prediction
 from shoal.methods.adaptive.choices import (
@@ -46,7 +47,7 @@ from shoal.methods.adaptive.pipeline import Carried, Plan, Techniques, carry_out
 from shoal.methods.adaptive.ranking import preference_of
 from shoal.methods.adaptive.recommendation import Criteria, Recommendation, recommend_by
 from shoal.methods.adaptive.rows import BLANK, Pairs, Rows, histogram, pairs_of, rows_of
-from shoal.methods.adaptive.steps import EMPTY_MARKS, diversify, undiverse_pairs, unify
+from shoal.methods.adaptive.steps import EMPTY_MARKS, diversify, undiverse_pairs
 
 __all__ = ["Applied", "Choices", "apply", "recommend", "verify_release"]
 
@@ -172,7 +173,8 @@ def apply(
     roles = kept.roles(opened.schema, opened.source.columns)
     repeats = opened.repeats(carried.after, k)
     few = () if repeats is None else (repeats.text,)
-    warnings = (*few, *kept.warnings, *exposure.warnings())
+    spelled = dict.fromkeys(text for result in verified for text in result.warnings)
+    warnings = (*few, *kept.warnings, *exposure.warnings(), *spelled)
     told = None if repeats is None else repeats.to_document()
     return Applied(released, outcome, false_rows, risks, exposure, warnings, roles, told)
 
@@ -222,9 +224,9 @@ class Opened:
             who = batch.select(present(pl.col(found[0]), schema.missing)).to_series()
             person = Person(*found, who)
         batch = batch.select(columns)
-        _refuse_nested(batch)
+        refuse_nested(batch)
         marks = choices.marks
-        batch = _unified(batch, coded, (*EMPTY_MARKS, *schema.missing) if marks is None else marks)
+        batch = unified(batch, coded, (*EMPTY_MARKS, *schema.missing) if marks is None else marks)
         counted = frequencies(source, batch.lazy(), fitted, sensitive=list(diversity))
         _check_values(counted, diversity, blank=choices.techniques.sensitive_suppression)
         return cls(source, fitted, schema, choices, diversity, batch, counted, person)
@@ -434,14 +436,6 @@ class Opened:
         return pl.DataFrame(columns)
 
 
-def _refuse_nested(batch: pl.DataFrame) -> None:
-    for name, kind in batch.schema.items():
-        if kind.is_nested() or kind in (pl.Object, pl.Binary):
-            raise InputError(
-                where=f"column {name!r}", problem=f"holds {kind.base_type()} values, not plain ones"
-            )
-
-
 def _check_values(counted: Frequencies, diversity: Mapping[str, int], *, blank: bool) -> None:
     for domain in counted.table.sensitive_domains:
         wanted = diversity[domain.name]
@@ -451,17 +445,3 @@ def _check_values(counted: Frequencies, diversity: Mapping[str, int], *, blank: 
                 problem=f"column {domain.name!r} has {values} different values, so no pair "
                 f"can have l = {wanted}; ask for at most {values}"
             )
-
-
-def _unified(batch: pl.DataFrame, columns: Sequence[str], marks: Sequence[str]) -> pl.DataFrame:
-    """Return the table with its empty marks as missing values (step 1)."""
-    changes = []
-    for name in columns:
-        if not isinstance(batch[name].dtype, (pl.Categorical, pl.Enum, pl.String)):
-            continue
-        texts = batch[name].unique().drop_nulls().cast(pl.String).to_list()
-        empty = [text for text, new in zip(texts, unify(texts, marks), strict=True) if new is None]
-        if empty:
-            is_empty = pl.col(name).cast(pl.String).is_in(empty)
-            changes.append(pl.when(is_empty).then(None).otherwise(pl.col(name)).alias(name))
-    return batch.with_columns(changes)

@@ -22,6 +22,7 @@ from shoal.core.errors import MethodError
 from shoal.core.privacy import KAnonymity, LDiversity, PrivacyModel, expand
 from shoal.core.report import ModelResult, Verification
 from shoal.core.schema import Schema
+from shoal.core.sensitive import Scale
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.verify import verify_source
 
@@ -64,10 +65,12 @@ def verify_blanked(source: Source, schema: Schema, models: Sequence[PrivacyModel
         InputError: a column is missing, or there is no record.
     """
     whole = verify_source(source, schema, [m for m in models if isinstance(m, KAnonymity)])
-    results = list(whole.privacy)
+    results, warnings = list(whole.privacy), list(whole.warnings)
     for model in expand(tuple(models), schema.sensitive):
         if isinstance(model, LDiversity) and model.kind == "distinct":
-            results.append(_judge(source, schema, model))
+            judged = _judge(source, schema, model)
+            results += judged.privacy
+            warnings += judged.warnings
         elif not isinstance(model, KAnonymity):
             raise MethodError(
                 problem="--blanked goes with k-anonymity and distinct l-diversity, "
@@ -75,45 +78,61 @@ def verify_blanked(source: Source, schema: Schema, models: Sequence[PrivacyModel
             )
     # A class may break several models; each counts its records, so their sum is at most too high.
     violating = sum(result.violating_records for result in results)
-    return replace(whole, violating_records=min(violating, whole.records), privacy=tuple(results))
+    return replace(
+        whole,
+        violating_records=min(violating, whole.records),
+        privacy=tuple(results),
+        warnings=tuple(dict.fromkeys(warnings)),
+    )
 
 
-def _judge(source: Source, schema: Schema, model: LDiversity) -> ModelResult:
+def _judge(source: Source, schema: Schema, model: LDiversity) -> Verification:
     """Judge one column: empty classes pass, and elsewhere only filled cells are values."""
     name, quasi = str(model.column), list(schema.quasi)
-    if name not in source.columns:
-        return verify_source(source, schema, [model]).privacy[0]  # says which column is missing
+    whole = verify_source(source, schema, [model])  # says which column is missing
+    scale = Scale.of(schema, name, [model])
     lazy = source.scan([*quasi, name], coded=quasi)
-    text = pl.col(name).cast(pl.String).str.strip_chars()
-    is_empty = text.is_null() | (text == "")
-    is_value = ~is_empty & ~text.is_in([mark.strip() for mark in schema.missing])
     cells = source.collect(lazy.group_by([*quasi, name]).agg(source.records.alias(_ROWS)))
-    cells = cells.with_columns(is_empty.alias(_EMPTY), is_value.alias(_VALUE))
+    texts = cells[name].cast(pl.String)
+    value_of = {text: scale.text(text) is not None for text in texts.unique().to_list()}
+    cells = cells.with_columns(
+        (texts.is_null() | (texts.str.strip_chars() == "")).alias(_EMPTY),
+        pl.Series(_VALUE, [value_of[text] for text in texts.to_list()], dtype=pl.Boolean),
+    )
     cells = cells.filter(~pl.col(_EMPTY).all().over(quasi))
     unknown = cells.filter(~pl.col(_VALUE).any().over(quasi))  # marks only: nothing shows l values
-    # Each class keeps the number of its records: those of empty cells go to one of its values.
+    lost = int(unknown[_ROWS].sum())
+    result = ModelResult(
+        model=model, holds=not lost, value=0 if lost else None, violating_records=lost
+    )
+    filled = _filled(cells, quasi)
+    if filled.height:
+        judged = Source(
+            where=source.where,
+            columns=(*quasi, name),
+            format=source.format,
+            frame=filled.select(*quasi, name, _ROWS).lazy(),
+            weight=_ROWS,
+        )
+        known = verify_source(judged, schema, [model]).privacy[0]
+        result = replace(
+            known,
+            holds=known.holds and not lost,
+            value=0 if lost else known.value,
+            violating_records=known.violating_records + lost,
+        )
+    return replace(whole, privacy=(result,), violating_records=result.violating_records)
+
+
+def _filled(cells: pl.DataFrame, quasi: list[str]) -> pl.DataFrame:
+    """Return the cells that hold a value; one of each class stands for the others, too.
+
+    So each class keeps the number of its records.
+    """
     empty = pl.col(_ROWS).filter(~pl.col(_VALUE)).sum().over(quasi)
-    filled = (
+    is_first = pl.int_range(pl.len()).over(quasi) == 0
+    return (
         cells.with_columns(empty.alias(_EMPTY))
         .filter(pl.col(_VALUE))
-        .with_columns(
-            pl.col(_ROWS)
-            + pl.when(pl.int_range(pl.len()).over(quasi) == 0).then(pl.col(_EMPTY)).otherwise(0)
-        )
+        .with_columns(pl.col(_ROWS) + pl.when(is_first).then(pl.col(_EMPTY)).otherwise(0))
     )
-    lost = int(unknown[_ROWS].sum())
-    if not filled.height:
-        return ModelResult(
-            model=model, holds=not lost, value=0 if lost else None, violating_records=lost
-        )
-    judged = Source(
-        where=source.where,
-        columns=(*quasi, name),
-        format=source.format,
-        frame=filled.select(*quasi, name, _ROWS).lazy(),
-        weight=_ROWS,
-    )
-    result = verify_source(judged, schema, [model]).privacy[0]
-    if not lost:
-        return result
-    return replace(result, holds=False, value=0, violating_records=result.violating_records + lost)
