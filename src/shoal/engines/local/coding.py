@@ -19,7 +19,7 @@ from shoal.core.errors import InputError, UnknownValueError
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.hierarchy_build import Dates, number_text
 from shoal.core.schema import Attribute, Kind
-from shoal.core.sensitive import Scale, Values, moment_of
+from shoal.core.sensitive import Scale, Values, moment_of, number_label
 from shoal.engines.local.types import check_types, holds_dates
 from shoal.methods.domain import MISSING_NODE, ROOT, Domain, line_domain, tree_domain
 
@@ -336,7 +336,7 @@ def _number_text(value: Decimal) -> str:
     short = number_text(float(value))
     if Decimal(short) == value:
         return short
-    return format(value, "f") if abs(value.adjusted()) < 40 else str(value)
+    return number_label(str(value)) or str(value)  # 1.50 and 1.5 are written alike
 
 
 def _moments(form: str | None, written: str) -> _Scale:
