@@ -28,6 +28,7 @@ from shoal.core.schema import (
     load_hierarchy,
     read_hierarchy,
 )
+from shoal.core.spreadsheet import is_guarded
 from shoal.engines.local.blanked import verify_blanked
 from shoal.engines.local.coding import code_column
 from shoal.engines.local.csv_file import CsvFile
@@ -172,6 +173,7 @@ def anonymize(
         frame, account, fitted = spark.anonymize(table, schema, out=out, options=chosen)
         return Release(table=frame, report=account, schema=fitted)
     kind = None if out is None else format_to_write(Path(out))  # refused before the work
+    is_guarded(kind, chosen.spreadsheet_safe, where=str(out or "table"))
     chosen = for_release(chosen)
     job = Job.open(table, schema, None, chosen, publishes=True)
     recoding = job.search()
@@ -200,7 +202,12 @@ def anonymize(
     with all_or_nothing(out, inputs=(*inputs, *chosen.inputs)) as temporary:
         # Closed at once: what was sorted on disk is removed before the release is verified.
         with job.clock("encode"), closing(recoder.parts()) as parts:
-            write_parts(parts, temporary, separator=job.source.separator)
+            write_parts(
+                parts,
+                temporary,
+                separator=job.source.separator,
+                spreadsheet_safe=chosen.spreadsheet_safe,
+            )
         with job.clock("verify"):
             written = _open_release(temporary, job.source.separator)
             verified = job.verify(written, recoding)

@@ -190,6 +190,7 @@ def risk_before_after(
             domains = Attacker(
                 before, source, replace(schema, others=Others.DROP, waive=())
             ).table.domains
+            source = source.as_labels()
         found.append(
             risk_source(
                 source,
@@ -236,7 +237,7 @@ def attack(
         raise MethodError(problem="a register and the key column that joins it go together")
     attacker = Attacker(
         open_source(original, separator=separator),
-        open_source(release, separator=separator),
+        open_source(release, separator=separator).as_labels(),
         replace(schema, others=Others.DROP, waive=()),
         seed=seed,
         targets=targets,

@@ -12,6 +12,7 @@ from shoal.core.model import RecodingModel
 from shoal.core.model_safe import enforce_roles, for_safe
 from shoal.core.privacy import PrivacyModel
 from shoal.core.schema import Schema
+from shoal.core.spreadsheet import is_guarded
 from shoal.edge import load
 from shoal.edge.export import export
 from shoal.edge.stream import EncodeReport
@@ -47,6 +48,7 @@ def encode(
     privacy: Iterable[PrivacyModel] | None = None,
     waive: Iterable[str] = (),
     fold_case: bool = False,
+    spreadsheet_safe: bool | None = None,
 ) -> local.Encoded:
     """Apply a model to a table.
 
@@ -65,6 +67,7 @@ def encode(
         waive: kept columns that are meant as they are, beside those that the model waives.
         fold_case: join sensitive values that differ only by case, accents or spaces, as the
             model does where it was learned so; when safe.
+        spreadsheet_safe: of CSV output: an apostrophe before texts that begin like a formula.
 
     Raises:
         ModelFormatError: damaged, or, when safe, without a fingerprint.
@@ -88,11 +91,12 @@ def encode(
 
         return spark.encode(
             table, learned, out=out, safe=safe, on_unseen=on_unseen, suppressed=suppressed,
-            separator=separator,
+            separator=separator, spreadsheet_safe=spreadsheet_safe,
         )  # fmt: skip
-    if out is not None:
-        format_to_write(Path(out))
-    choices = {} if suppressed is None else {"suppressed": suppressed}
+    kind = None if out is None else format_to_write(Path(out))
+    is_guarded(kind, spreadsheet_safe, where=str(out or "table"))
+    choices: dict[str, Any] = {} if suppressed is None else {"suppressed": suppressed}
+    choices["spreadsheet_safe"] = spreadsheet_safe
     work = local.encode_safe if safe else local.encode_table
     done = work(table, learned, out=out, on_unseen=on_unseen, separator=separator, **choices)
     return done if done.table is None else replace(done, table=like(done.table, table))
@@ -108,6 +112,7 @@ def encode_stream(
     on_unseen: str | None = None,
     suppressed: str | None = None,
     schema: Schema | None = None,
+    spreadsheet_safe: bool = False,
 ) -> EncodeReport:
     """Encode JSON lines or CSV as they come, one line in, one line out; `schema` as in `encode`."""
     _check_unseen(on_unseen)
@@ -115,10 +120,15 @@ def encode_stream(
         enforce_roles(_model(model), schema)
     encoder = load(str(model), on_unseen=on_unseen, suppressed=suppressed or "star")
     if rejects is None:
-        return stream(encoder, source, out, separator=separator, flush=True)
+        return stream(
+            encoder, source, out, separator=separator, flush=True, spreadsheet_safe=spreadsheet_safe
+        )
     rejected = all_or_nothing(rejects, inputs=(model,), private=True)  # lines as they came in
     with rejected as temporary, temporary.open("wb") as file:
-        return stream(encoder, source, out, separator=separator, rejects=file, flush=True)
+        return stream(
+            encoder, source, out, separator=separator, rejects=file, flush=True,
+            spreadsheet_safe=spreadsheet_safe,
+        )  # fmt: skip
 
 
 def drift(

@@ -69,6 +69,7 @@ class Options:
     partition_by: str = "kmeans"
     suppressed: str = "remove"
     keep_order: bool = False
+    spreadsheet_safe: bool | None = None  # see core.spreadsheet; None: what suits the format
     seed: int = 0
     threads: int | None = None
     separator: str | None = None

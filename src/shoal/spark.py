@@ -17,6 +17,7 @@ from shoal.core.model import RecodingModel
 from shoal.core.privacy import PrivacyModel
 from shoal.core.report import ModelResult, ReleaseReport, Verification
 from shoal.core.schema import Schema
+from shoal.core.spreadsheet import is_guarded
 from shoal.engines.local.encode import Encoded
 from shoal.engines.local.frequencies import with_kinds
 from shoal.engines.local.infer import Inference
@@ -323,7 +324,8 @@ def anonymize(
         The table (None when it was written), its report and the schema it was released by.
     """
     if out is not None:
-        kind_of(out)  # what cannot be written is refused before the work
+        # What cannot be written is refused before the work.
+        is_guarded(kind_of(out), options.spreadsheet_safe, where=str(out))
     job = SparkJob.on(table, schema, None, options, publishes=True)
     job.options = for_release(options, is_far=job.far is not None)
     try:
@@ -351,7 +353,10 @@ def _released(job: SparkJob, table: Any, out: str | Path | None) -> Any:
     inputs = (place,) if isinstance(place, (str, Path)) else ()
     separator = job.opened.separator
     files = (*inputs, *job.options.inputs)
-    with all_or_nothing(spark, out, inputs=files, separator=separator) as goal:
+    with all_or_nothing(
+        spark, out, inputs=files, separator=separator,
+        spreadsheet_safe=job.options.spreadsheet_safe,
+    ) as goal:  # fmt: skip
         recoder = job.recoder(recoding, typed=goal.kind in ("parquet", "orc"))
         with job.clock("encode"):
             goal.write(recoder.frame(), recoder.columns)

@@ -13,6 +13,7 @@ from shoal.core.emptiness import little_left, void_promise
 from shoal.core.errors import OutputError, UnsafeReleaseError
 from shoal.core.report import ModelResult, ReleaseReport, Risk
 from shoal.core.schema import Schema
+from shoal.core.spreadsheet import is_guarded
 from shoal.engines.local.adaptive import Applied, apply, recommend, verify_release
 from shoal.engines.local.proportional import proportional_sample
 from shoal.engines.local.recode import Part
@@ -105,6 +106,7 @@ def release_xk(
     false_records: str | Path | None = None,
     steps: str | Path | None = None,
     inputs: tuple[str | Path, ...] = (),
+    spreadsheet_safe: bool | None = None,
 ) -> XkRelease:
     """Make a table xk-anonymous, write it, verify the file, and only then publish it.
 
@@ -121,13 +123,14 @@ def release_xk(
         steps: a new folder for the pairs and the table after each step; raw data, so it
             stays inside and must not hold the release.
         inputs: further files that must not be overwritten.
+        spreadsheet_safe: of CSV output: an apostrophe before texts that begin like a formula.
 
     Raises:
         NoSolutionError: every record would be suppressed, or more than the limit allows.
         UnsafeReleaseError: the file did not verify; nothing was written.
     """
     began = time.perf_counter()
-    format_to_write(Path(out))
+    is_guarded(format_to_write(Path(out)), spreadsheet_safe, where=str(out))
     inputs = (*inputs, *((Path(table),) if isinstance(table, (str, PathLike)) else ()))
     asked = choices or Choices()
     trail = None if steps is None else _apart(Path(steps), out)
@@ -136,7 +139,10 @@ def release_xk(
     )
     diversity = asked_diversity(schema, asked)
     with all_or_nothing(out, inputs=inputs) as temporary:
-        write_parts(iter([Part(made.released, None)]), temporary, separator=separator or ",")
+        write_parts(
+            iter([Part(made.released, None)]), temporary, separator=separator or ",",
+            spreadsheet_safe=spreadsheet_safe,
+        )  # fmt: skip
         verified = verify_release(
             temporary,
             schema,

@@ -53,6 +53,7 @@ def encode(
     n: opt.N = None,
     alpha: opt.Alpha = None,
     waive: opt.Waive = None,
+    spreadsheet_safe: opt.SpreadsheetSafe = None,
     engine: opt.Engine = "local",
     master: opt.Master = None,
     driver_rows: opt.DriverRows = None,
@@ -90,6 +91,7 @@ def encode(
         report = api.encode_stream(
             model, sys.stdin.buffer, sys.stdout.buffer, separator=sep, rejects=rejects,
             on_unseen=on_unseen, suppressed=suppressed, schema=roles,
+            spreadsheet_safe=bool(spreadsheet_safe),
         )  # fmt: skip
         if not quiet:
             print(as_json(report.to_document()), file=sys.stderr)
@@ -105,6 +107,7 @@ def encode(
     done = api.encode(
         asked, model, out=out, safe=safe, on_unseen=on_unseen, suppressed=suppressed,
         separator=sep, schema=roles, privacy=promise, waive=opt.names(waive), fold_case=fold_case,
+        spreadsheet_safe=spreadsheet_safe,
     )  # fmt: skip
     document = done.to_document()
     if json:

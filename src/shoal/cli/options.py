@@ -90,6 +90,14 @@ ReplacePromise = Annotated[
     typer.Option("--replace-promise", help="Flags replace the schema's promise: it is dropped."),
 ]
 Sep = Annotated[str | None, typer.Option("--sep", metavar="C", help="Separator of CSV files.")]
+SpreadsheetSafe = Annotated[
+    bool | None,
+    typer.Option(
+        "--spreadsheet-safe/--no-spreadsheet-safe",
+        help="Put ' before texts that a spreadsheet would run as formulas (=, +, -, @).",
+        show_default="on for Excel output, off for CSV",
+    ),
+]
 Encoding = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Encoding of a CSV file, such as cp1252 (default: UTF-8)."),

@@ -60,7 +60,7 @@ _XK_TOO = (
     "source", "out", "report", "table", "query", "schema", "qi", "sensitive", "identifying",
     "neutral", "waive", "numeric", "categorical", "date", "hierarchies", "missing",
     "fold_case", "k", "l", "l_kind", "replace_promise", "method", "suppression_limit", "seed",
-    "threads", "sep", "encoding", "skip_lines", "json", "quiet",
+    "threads", "sep", "encoding", "skip_lines", "spreadsheet_safe", "json", "quiet",
 )  # fmt: skip
 
 _APPLIED = ("xk", "false_records", "steps", "suppression_limit", "seed")  # with recommend --apply

@@ -123,6 +123,7 @@ def anonymize(
             "--keep-order", help="Keep the input's order of records (it may reveal them)."
         ),
     ] = False,
+    spreadsheet_safe: opt.SpreadsheetSafe = None,
     xk: rec.Xk = None,
     techniques: rec.TechniquesOption = "none",
     ranking: rec.Ranking = None,
@@ -218,7 +219,7 @@ def anonymize(
         done = api.release_xk(
             opt.input_of(place, table, query), chosen, rec.k_of(chosen), out=goal, xk=xk,
             choices=choices, seed=seed, separator=sep, false_records=false_records,
-            steps=steps, inputs=files,
+            steps=steps, inputs=files, spreadsheet_safe=spreadsheet_safe,
         )  # fmt: skip
         if report is not None:
             api.write_report(done.report(), report, inputs=(*files, goal))
@@ -232,26 +233,29 @@ def anonymize(
             opt.input_of(place, table, query, engine, master, driver_rows),
             chosen,
             out=out if is_far else goal,
-            options=_options(
-                method,
-                (release, partitions, partition_by),
-                sep,
-                seed,
-                threads,
-                progress,
-                suppressed,
-                keep_order,
-                files,
-                {
-                    "aggregate": aggregate,
-                    "seconds": seconds,
-                    "effort": effort,
-                    "iterations": iterations,
-                    "gamma": gamma,
-                    "absorb": absorb or None,
-                    "persist": persist,
-                    "cm": cm or None,
-                },
+            options=replace(
+                _options(
+                    method,
+                    (release, partitions, partition_by),
+                    sep,
+                    seed,
+                    threads,
+                    progress,
+                    suppressed,
+                    keep_order,
+                    files,
+                    {
+                        "aggregate": aggregate,
+                        "seconds": seconds,
+                        "effort": effort,
+                        "iterations": iterations,
+                        "gamma": gamma,
+                        "absorb": absorb or None,
+                        "persist": persist,
+                        "cm": cm or None,
+                    },
+                ),
+                spreadsheet_safe=spreadsheet_safe,
             ),
         )
     if report is not None:

@@ -35,6 +35,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.model_keys import iso_of, number_key
 from shoal.core.privacy import NTCloseness, PrivacyModel, Reference, TCloseness
 from shoal.core.schema import Attribute, Kind, Schema
+from shoal.core.spreadsheet import unguarded
 
 ModelT = TypeVar("ModelT", bound=PrivacyModel)
 
@@ -49,15 +50,18 @@ _MOST = 308  # digits before or behind the point; beyond, floats have no number
 
 
 def normal(text: str) -> str:
-    r"""Return a text as it is compared: trimmed, in NFC.
+    r"""Return a text as it is compared: trimmed, in NFC, without a spreadsheet's apostrophe.
 
     Example:
-        >>> normal(" HIV\u00a0")
-        'HIV'
+        >>> normal(" HIV\u00a0"), normal("'+")
+        ('HIV', '+')
     """
-    if text.isascii():
-        return text.strip()
-    return unicodedata.normalize("NFC", text.strip(_EDGES)).strip(_EDGES)
+    plain = text.strip()
+    if not text.isascii():
+        plain = unicodedata.normalize("NFC", text.strip(_EDGES)).strip(_EDGES)
+    # A release may be --spreadsheet-safe: '+ is the value + there.
+    bare = unguarded(plain)
+    return plain if bare == plain else normal(bare)
 
 
 def folded(text: str) -> str:

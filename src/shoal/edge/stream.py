@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from shoal.core.errors import InputError
 from shoal.core.model_lines import encode_line
 from shoal.core.model_runtime import Encoder, Rejected
+from shoal.core.spreadsheet import check_names, guarded, is_guarded
 
 MOST_LINE = 16 * 2**20  # bytes; a longer line is rejected, not held
 _SEPARATORS = (",", ";", "\t", "|")
@@ -57,6 +58,7 @@ def encode_stream(
     separator: str | None = None,
     rejects: IO[bytes] | None = None,
     flush: bool = False,
+    spreadsheet_safe: bool = False,
 ) -> EncodeReport:
     """Encode lines of JSON, or of CSV with a header, as they come.
 
@@ -69,6 +71,7 @@ def encode_stream(
         rejects: where bad lines go, with their number and the reason: raw data, to be
             kept like the input.
         flush: hand on every line at once, for a stream that somebody waits for.
+        spreadsheet_safe: of CSV: an apostrophe before texts that begin like a formula.
 
     Guarantee:
         A line that cannot be encoded costs no other line. A record is one line: a CSV
@@ -85,10 +88,11 @@ def encode_stream(
     if form is None:
         form = "jsonl" if first[1].lstrip()[:1] == b"{" else "csv"
     if form == "csv":
-        table = _Csv(encoder, first[1], separator)
+        table = _Csv(encoder, first[1], separator, guarded if spreadsheet_safe else str)
         out.write(table.header)
         worker: _Json | _Csv = table
     else:
+        is_guarded("jsonl", spreadsheet_safe, where="output")
         worker = _Json(encoder)
         lines = _again(first, lines)
     for number, raw in lines:
@@ -167,7 +171,13 @@ class _Json:
 class _Csv:
     """Lines of CSV; columns stay in the order of the header."""
 
-    def __init__(self, encoder: Encoder, header: bytes, separator: str | None) -> None:
+    def __init__(
+        self,
+        encoder: Encoder,
+        header: bytes,
+        separator: str | None,
+        guard: Callable[[str], str] = str,
+    ) -> None:
         import csv  # a stream of JSON does without
 
         self.reader = csv.reader
@@ -188,7 +198,11 @@ class _Csv:
             for i, name in enumerate(self.names)
             if name in encoder.released or (name not in encoder.known and encoder.others == "keep")
         ]
-        self.header = self._line([self.names[i] for i, _ in self.plan])
+        names = [self.names[i] for i, _ in self.plan]
+        if guard is guarded:
+            check_names(names)
+        self.guard = guard
+        self.header = self._line(names)
 
     def _fields(self, text: str) -> list[str]:
         try:
@@ -216,6 +230,7 @@ class _Csv:
         return (self.separator.join([self._field(x) for x in fields]) + "\n").encode("utf-8")
 
     def _field(self, text: str) -> str:
+        text = self.guard(text)
         if '"' in text or self.separator in text or "\n" in text or "\r" in text:
             return '"' + text.replace('"', '""') + '"'
         return text

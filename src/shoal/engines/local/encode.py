@@ -75,6 +75,7 @@ def encode_table(
     on_unseen: str | None = None,
     suppressed: str = "star",
     separator: str | None = None,
+    spreadsheet_safe: bool | None = None,
 ) -> Encoded:
     """Encode every record on its own; nothing is promised about the batch.
 
@@ -86,6 +87,7 @@ def encode_table(
         suppressed: "star" releases a suppressed record with every quasi-identifier as the
             root, "remove" leaves it out.
         separator: of a CSV file; found out if None.
+        spreadsheet_safe: of CSV output: an apostrophe before texts that begin like a formula.
 
     Guarantee:
         The order of the records is kept, and each released cell covers its value.
@@ -96,6 +98,7 @@ def encode_table(
         SchemaError: a kept column is an identifier, and the model does not waive it.
     """
     job = EncodeJob.open(table, model, on_unseen, suppressed, separator)
+    job.spreadsheet_safe = spreadsheet_safe
     return job.finish(job.parts(), out, table)
 
 
@@ -107,6 +110,7 @@ def encode_safe(
     on_unseen: str | None = None,
     suppressed: str = "remove",
     separator: str | None = None,
+    spreadsheet_safe: bool | None = None,
 ) -> Encoded:
     """Encode a batch and suppress what would break the promise within it; then verify.
 
@@ -122,6 +126,7 @@ def encode_safe(
     model = for_safe(model)
     job = EncodeJob.open(table, model, on_unseen, suppressed, separator)
     job.settle(Judge.of(model.schema, model.privacy))
+    job.spreadsheet_safe = spreadsheet_safe
     return job.finish(job.parts(), out, table, promise=True)
 
 
@@ -171,6 +176,7 @@ class EncodeJob:
     kept: KeptCheck = field(default_factory=KeptCheck)
     texts: pl.DataFrame | None = None
     notices: tuple[str, ...] = ()
+    spreadsheet_safe: bool | None = None
 
     @classmethod
     def open(
@@ -337,7 +343,12 @@ class EncodeJob:
         inputs = (Path(table),) if isinstance(table, (str, PathLike)) else ()
         verified = None
         with all_or_nothing(out, inputs=inputs) as temporary:
-            write_parts(parts, temporary, separator=self.source.separator)
+            write_parts(
+                parts,
+                temporary,
+                separator=self.source.separator,
+                spreadsheet_safe=self.spreadsheet_safe,
+            )
             if promise:
                 verified = self._verify(open_source(temporary, separator=self.source.separator))
         return self.encoded(None, verified)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from shoal.core.errors import InputError, OutputError
 from shoal.engines.local.csv_check import CsvShape, check_csv
 from shoal.engines.local.csv_file import CsvFile, plain_copy
 from shoal.engines.local.database import Database
+from shoal.engines.local.guard import unguarded
 from shoal.engines.local.types import check_types, counted_as, plain_types
 
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather")
@@ -39,6 +40,7 @@ class Source:
     frame: pl.LazyFrame | None = None
     shape: CsvShape | None = None
     weight: str | None = None  # a column that says for how many records a row stands
+    is_guarded: bool = False  # labels may have an apostrophe for spreadsheets, to be left out
     keeper: Any = field(default=None, repr=False, compare=False)  # of a file without a name
 
     @property
@@ -53,10 +55,19 @@ class Source:
             raise InputError(where=self.where, problem="there is nothing to scan")
         weights = [] if self.weight is None else [self.weight]
         lazy = lazy.select([*columns, *weights])
-        if self.shape is not None:
+        if self.is_guarded:
+            lazy = unguarded(lazy)
+        elif self.shape is not None:
             return lazy
         check_types(lazy.collect_schema(), columns)
         return with_codes(lazy, [name for name in columns if name in coded])
+
+    def as_labels(self) -> Source:
+        """Return a release to be understood: without the apostrophes of --spreadsheet-safe.
+
+        What is judged is the release as it is written, not this.
+        """
+        return replace(self, is_guarded=True)
 
     def _csv(self, coded: Collection[str]) -> pl.LazyFrame:
         assert self.shape is not None

@@ -16,7 +16,9 @@ from polars.io.plugins import register_io_source
 
 from shoal.core.documents import reason
 from shoal.core.errors import OutputError, ShoalError
+from shoal.core.spreadsheet import check_names, is_guarded
 from shoal.core.temporary import beside, publish
+from shoal.engines.local.guard import guarded
 from shoal.engines.local.recode import Part
 from shoal.engines.local.source import format_to_write
 
@@ -84,13 +86,23 @@ def write_text(out: str | Path, text: str, *, inputs: tuple[str | Path, ...] = (
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_parts(parts: Iterator[Part], path: Path, *, separator: str = ",") -> int:
+def write_parts(
+    parts: Iterator[Part],
+    path: Path,
+    *,
+    separator: str = ",",
+    spreadsheet_safe: bool | None = None,
+) -> int:
     """Write frames behind each other into one file; return the number of records.
+
+    spreadsheet_safe: see `core.spreadsheet`; None: what is right for the format.
 
     Raises:
         OutputError: the disk is full or the folder cannot be written to.
     """
     kind = format_to_write(path)
+    if is_guarded(kind, spreadsheet_safe, where=str(path)):
+        parts = _guarded(parts)
     counted = _Counted(parts)
     if kind in ("csv", "csv.gz"):
         with gzip.open(path, "wb", 6) if kind == "csv.gz" else path.open("wb") as file:
@@ -103,6 +115,12 @@ def write_parts(parts: Iterator[Part], path: Path, *, separator: str = ",") -> i
     else:
         _sink(counted, path, kind)
     return counted.records
+
+
+def _guarded(parts: Iterator[Part]) -> Iterator[Part]:
+    for part in parts:
+        check_names(part.frame.columns)
+        yield Part(guarded(part.frame), part.counts)
 
 
 class _Counted:

@@ -24,6 +24,7 @@ from shoal.core.model_runtime import Encoder
 from shoal.core.model_safe import for_safe
 from shoal.core.model_sweep import sweep
 from shoal.core.report import Verification
+from shoal.core.spreadsheet import is_guarded
 from shoal.engines.local.encode import Encoded, EncodeJob, _released, _unseen_error
 from shoal.engines.local.encode_keys import Column
 from shoal.engines.local.encode_settle import _COUNT as COUNT
@@ -57,6 +58,7 @@ def encode(
     on_unseen: str | None = None,
     suppressed: str | None = None,
     separator: str | None = None,
+    spreadsheet_safe: bool | None = None,
 ) -> Encoded:
     """Encode a table; with `safe`, suppress what would break the promise, then verify.
 
@@ -71,9 +73,10 @@ def encode(
     """
     word = suppressed or ("remove" if safe else "star")
     if out is not None:
-        kind_of(out)
+        is_guarded(kind_of(out), spreadsheet_safe, where=str(out))
     model = for_safe(model) if safe else model
     job = SparkEncodeJob.on(open_table(table, separator=separator), model, on_unseen, word)
+    job.spreadsheet_safe = spreadsheet_safe
     most = getattr(table, "driver_rows", None)
     judge = Judge.of(model.schema, model.privacy) if safe else None
     job.look(judge, DRIVER_ROWS if most is None else int(most))
@@ -260,7 +263,10 @@ class SparkEncodeJob(EncodeJob):
         inputs = (place,) if isinstance(place, (str, Path)) else ()
         spark = self.table.session
         verified = None
-        with all_or_nothing(spark, out, inputs=inputs, separator=self.table.separator) as goal:
+        with all_or_nothing(
+            spark, out, inputs=inputs, separator=self.table.separator,
+            spreadsheet_safe=self.spreadsheet_safe,
+        ) as goal:  # fmt: skip
             goal.write(frame, self.columns)
             if safe:
                 written = open_written(

@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 
 from shoal.core.documents import reason
 from shoal.core.errors import OutputError, ShoalError
+from shoal.core.spreadsheet import FORMULA, NUMBER, check_names, is_guarded
 from shoal.core.temporary import beside, open_private, publish
 from shoal.engines.local.source import format_to_write
 from shoal.engines.spark.source import address_of, guarded, is_url
@@ -50,9 +51,12 @@ class Goal:
     On this machine that folder is in another one, made for it, which is this user's alone.
     """
 
-    def __init__(self, spark: SparkSession, out: str | Path, separator: str) -> None:
+    def __init__(
+        self, spark: SparkSession, out: str | Path, separator: str, spreadsheet_safe: bool | None
+    ) -> None:
         self.spark, self.out, self.separator = spark, str(out).rstrip("/"), separator
         self.kind = kind_of(out)
+        self.is_guarded = is_guarded(self.kind, spreadsheet_safe, where=self.out)
         head, _, name = self.out.rpartition("/")
         self.folder = f"{head}/.{name}.{secrets.token_hex(4)}.tmp"
 
@@ -67,6 +71,9 @@ class Goal:
 
     def write(self, frame: DataFrame, names: Sequence[str]) -> None:
         """Let Spark write; a task that is repeated or run twice leaves one part."""
+        if self.is_guarded:
+            check_names(names)
+            frame = _guarded(frame)
         named = frame.toDF(*names)
         with guarded(self.out):
             if self.kind in ("csv", "csv.gz"):
@@ -123,6 +130,19 @@ class Goal:
             files.delete(path(self.folder), True)
 
 
+def _guarded(frame: DataFrame) -> DataFrame:
+    """Return the table with an apostrophe before every text that begins like a formula."""
+    plain = frame.toDF(*[f"c{i}" for i in range(len(frame.columns))])
+    columns = []
+    for name, kind in plain.dtypes:
+        cell = F.col(name)
+        if kind == "string":
+            is_formula = cell.rlike(FORMULA) & ~cell.rlike(NUMBER)
+            cell = F.when(is_formula, F.concat(F.lit("'"), cell)).otherwise(cell).alias(name)
+        columns.append(cell)
+    return plain.select(*columns)
+
+
 def _skip_header(piece: Any) -> None:
     """Read past the header; a quoted name may hold line breaks."""
     quotes = 0
@@ -135,7 +155,12 @@ def _skip_header(piece: Any) -> None:
 
 @contextmanager
 def all_or_nothing(
-    spark: SparkSession, out: str | Path, *, inputs: Sequence[object] = (), separator: str = ","
+    spark: SparkSession,
+    out: str | Path,
+    *,
+    inputs: Sequence[object] = (),
+    separator: str = ",",
+    spreadsheet_safe: bool | None = None,
 ) -> Iterator[Goal]:
     """Give a goal to write to; publish it if nothing was raised.
 
@@ -146,7 +171,7 @@ def all_or_nothing(
     Raises:
         OutputError: the goal is an input or a folder that is there already, or cannot be written.
     """
-    goal = Goal(spark, out, separator)
+    goal = Goal(spark, out, separator, spreadsheet_safe)
     for table in inputs:
         if _same(goal.out, str(table)):
             raise OutputError(
