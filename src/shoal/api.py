@@ -311,7 +311,7 @@ def metrics(
 
         return spark.metrics(original, release, schema, starred=starred, separator=separator)
     before = open_source(original, separator=separator)
-    after = _open_release(release, separator)
+    after = _open_release(release, separator).as_labels()
     fitted = replace(schema, privacy=()).fit(before.columns, where=before.where)
     return measure_release(before, after, fitted, starred=starred)
 

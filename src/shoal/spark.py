@@ -420,7 +420,7 @@ def metrics(
 ) -> dict[str, Any]:
     """Measure a release against the table it was made from, by its labels alone."""
     before = open_table(original, separator=separator)
-    after = open_table(release, separator=separator)
+    after = open_table(release, separator=separator).as_labels()
     fitted = replace(schema, privacy=()).fit(before.columns, where=before.where)
     return measuring.measure_release(before, after, fitted, starred=starred)
 

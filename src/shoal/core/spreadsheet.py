@@ -13,6 +13,7 @@ from shoal.core.errors import OutputError
 
 # The same words for Python, Polars and Spark.
 FORMULA = r"^'*[=+\-@\t\r\n]"  # and what looks like a cell that has its apostrophe already
+BARE = r"^[=+\-@\t\r\n]"
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\z"
 GUARDED = r"^'('*[=+\-@\t\r\n])"
 

@@ -6,7 +6,7 @@ import stat
 
 import polars as pl
 import pytest
-from tests.engines.spark.tables import PROMISE, frame, schema
+from tests.engines.spark.tables import PROMISE, frame, near, schema
 
 import shoal
 import shoal.spark
@@ -174,6 +174,35 @@ def test_a_missing_value_of_a_one_column_release_is_quoted(spark, place):
     assert written == (place / "one.here.csv").read_bytes()
     assert api.verify(api.SparkTable(place / "one.there.csv"), only,
                       privacy=[shoal.KAnonymity(2)]).records == 10  # fmt: skip
+
+
+def test_spreadsheet_safe_is_the_same_and_is_measured(spark, place):
+    table = frame().with_columns(
+        pl.col("a.b").replace({"1": "=1+1", "2": "-2"}), pl.col("flat").replace({"a": "-a"})
+    )
+    table.write_csv(place / "sheet.csv")
+    asked = schema(("whole", "flat"))
+    made = {}
+    for name, source in (("here", place / "sheet.csv"), ("there", None)):
+        out = place / f"sheet.{name}.csv"
+        api.anonymize(
+            source or api.SparkTable(place / "sheet.csv"), asked, privacy=PROMISE, out=out,
+            options=api.Options(method="mondrian", spreadsheet_safe=True),
+        )  # fmt: skip
+        made[name] = out.read_bytes()
+    assert made["here"] == made["there"]
+    assert b"'=1+1" in made["there"]
+    assert b",-2," in made["there"]
+    measured = api.metrics(place / "sheet.csv", place / "sheet.there.csv", asked)
+    there = api.metrics(api.SparkTable(place / "sheet.csv"),
+                        api.SparkTable(place / "sheet.there.csv"), asked)  # fmt: skip
+    for name in ("classes", "suppressed", "column_loss"):
+        assert near(there[name]) == near(measured[name])
+    with pytest.raises(OutputError, match="goes with CSV"):
+        api.anonymize(
+            api.SparkTable(place / "sheet.csv"), asked, privacy=PROMISE, out=place / "s.parquet",
+            options=api.Options(spreadsheet_safe=True),
+        )  # fmt: skip
 
 
 def test_what_cannot_be_done_is_said(spark, place):

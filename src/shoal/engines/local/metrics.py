@@ -15,7 +15,6 @@ from shoal.core.report import written
 from shoal.core.schema import Schema
 from shoal.engines.local.coding import Coder
 from shoal.engines.local.frequencies import coder_of, frequencies, with_kinds
-from shoal.engines.local.guard import unguarded
 from shoal.engines.local.source import Source, with_codes
 from shoal.measures.cells import cost_of_label, leaves
 from shoal.measures.labels import label_diversity
@@ -189,8 +188,8 @@ class Released:
         return label, coder.codes(texts), found[ROWS].to_numpy().astype(np.int64), coder
 
     def _texts(self, found: pl.DataFrame, quasi: Sequence[str]) -> pl.DataFrame:
-        """Return the quasi-identifiers as texts, without the apostrophes for spreadsheets."""
-        return unguarded(found.with_columns(pl.col(list(quasi)).cast(pl.String)))
+        """Return the quasi-identifiers as the texts that are written."""
+        return found.with_columns(pl.col(list(quasi)).cast(pl.String))
 
 
 _USEFULNESS = "at most: of all values that the labels cover"

@@ -16,7 +16,7 @@ from shoal.core.errors import InputError, OutputError
 from shoal.engines.local.csv_check import CsvShape, check_csv
 from shoal.engines.local.csv_file import CsvFile, plain_copy
 from shoal.engines.local.database import Database
-from shoal.engines.local.guard import unguarded
+from shoal.engines.local.guard import is_guarded, unguarded
 from shoal.engines.local.types import check_types, counted_as, plain_types
 
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather")
@@ -67,7 +67,8 @@ class Source:
 
         What is judged is the release as it is written, not this.
         """
-        return replace(self, is_guarded=True)
+        found = self.collect(is_guarded(self.scan(self.columns))).item()
+        return replace(self, is_guarded=bool(found))
 
     def _csv(self, coded: Collection[str]) -> pl.LazyFrame:
         assert self.shape is not None

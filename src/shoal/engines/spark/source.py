@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import polars as pl
 
 from shoal.core.documents import reason
 from shoal.core.errors import InputError, ShoalError
+from shoal.core.spreadsheet import BARE, GUARDED, NUMBER
 from shoal.engines.local.csv_check import CHUNK, check_bytes, check_csv, open_bytes
 from shoal.engines.local.source import format_of, to_lazy
 from shoal.engines.spark.session import require, session
@@ -122,6 +123,24 @@ class SparkSource:
             if kind in _NESTED or "interval" in kind:
                 where = f"column {name!r}"
                 raise InputError(where=where, problem=f"holds {kind} values, not plain ones")
+
+    def as_labels(self) -> SparkSource:
+        """Return a release to be understood: see the local engine's source."""
+        from pyspark.sql import functions as F
+
+        texts = [name for name, kind in self.frame.dtypes if kind == "string"]
+        some, bare = F.lit(False), F.lit(False)
+        for name in texts:
+            cell = F.col(name)
+            is_formula = cell.rlike(BARE) & ~cell.rlike(NUMBER)
+            some = some | F.coalesce(F.bool_or(cell.rlike(GUARDED)), F.lit(False))
+            bare = bare | F.coalesce(F.bool_or(is_formula), F.lit(False))
+        with guarded(self.where):
+            found = self.frame.agg(some.alias("some"), bare.alias("bare")).collect()[0]
+        if not found["some"] or found["bare"]:
+            return self
+        plain = {name: F.regexp_replace(name, GUARDED, "$1") for name in texts}
+        return replace(self, frame=self.frame.withColumns(plain))
 
     def polars(self, frame: DataFrame) -> pl.DataFrame:
         """Run a query and bring its rows here by Arrow."""
