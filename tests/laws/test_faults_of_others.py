@@ -56,8 +56,8 @@ def test_null_quasi_identifiers_are_protected_like_any_value(method):
 
 @every_method
 def test_a_null_never_hides_in_an_interval(method):
-    frame = pl.DataFrame({"age": [None, *range(9)], "id": range(10)})
-    columns = {"age": {"role": "quasi", "kind": "numeric"}, "id": "neutral"}
+    frame = pl.DataFrame({"age": [None, *range(9)], "note": range(10)})
+    columns = {"age": {"role": "quasi", "kind": "numeric"}, "note": "neutral"}
     release = made(frame, columns, [shoal.KAnonymity(2)], method).table
     for label, number in release.rows():
         assert naive.covers(
@@ -112,14 +112,14 @@ LABELS = [
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_a_label_contains_its_value(tmp_path, method, kind, values, k):
     place, out = tmp_path / "t.csv", tmp_path / "o.csv"
-    place.write_text("q,id\n" + "".join(f"{value},{value}x\n" for value in values))
-    columns = {"q": {"role": "quasi", "kind": kind}, "id": "neutral"}
+    place.write_text("q,note\n" + "".join(f"{value},{value}x\n" for value in values))
+    columns = {"q": {"role": "quasi", "kind": kind}, "note": "neutral"}
     api.anonymize(
         place, schema(columns), privacy=[shoal.KAnonymity(k)], out=out,
         options=api.Options(method=method),
     )  # fmt: skip
     for row in naive.read(out):
-        assert naive.covers(row["q"], row["id"][:-1], {"kind": kind}), row
+        assert naive.covers(row["q"], row["note"][:-1], {"kind": kind}), row
 
 
 def test_moments_in_different_time_zones_are_not_taken_for_equal(tmp_path):

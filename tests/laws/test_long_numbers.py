@@ -19,7 +19,9 @@ from shoal.core.schema import Attribute, Kind, Role, Schema
 
 pytestmark = pytest.mark.local("the column's domain is built by the same code on Spark")
 
-digits = st.text("0123456789", min_size=1, max_size=60)
+digits = st.one_of(
+    st.text("0123456789", min_size=1, max_size=60), st.integers(10**28, 10**60 - 1).map(str)
+)
 wholes = st.builds("{}{}".format, st.sampled_from(["", "-"]), digits)
 decimals = st.builds(
     lambda sign, text, at: f"{sign}{text[: at % len(text) + 1]}.{text[at % len(text) + 1 :] or 0}",

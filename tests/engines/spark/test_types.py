@@ -11,11 +11,12 @@ import pytest
 import shoal
 from shoal import api
 from shoal.core.errors import InputError
-from shoal.core.schema import Attribute, Role, Schema
+from shoal.core.schema import Attribute, Kind, Role, Schema
 
 VALUES = {
     "decimal(10,2)": ([Decimal("10.50"), Decimal("20.25")], {"10.5", "20.25"}),
-    "decimal(38,0)": ([Decimal(10**30 + 1), Decimal(10**31)], {str(10**30 + 1), str(10**31)}),
+    "decimal(38,0)": ([Decimal(10**30 + 1), Decimal(10**31 + 1)],
+                      {str(10**30 + 1), str(10**31 + 1)}),
     "float": ([0.1, 1.7], {"0.1", "1.7"}),
     "bigint": ([2**62 + 1, 5], {str(2**62 + 1), "5"}),
     "boolean": ([True, False], {"true", "false"}),
@@ -70,3 +71,15 @@ def test_lists_and_intervals_of_a_spark_frame_are_refused(spark, tmp_path):
                 api.anonymize(
                     kept, schema_of(role), privacy=[shoal.KAnonymity(3)], out=tmp_path / "r.csv"
                 )
+
+
+def test_dates_in_a_form_of_a_spark_frame(spark, tmp_path):
+    frame = table(spark, "string", ["13.09.1967", "02.01.1968"])
+    column = Attribute(name="x", role=Role.QUASI, kind=Kind.DATE)
+    schema = Schema(attributes=(Attribute(name="one", role=Role.NEUTRAL), column))
+    api.anonymize(frame, schema, privacy=[shoal.KAnonymity(3)], out=tmp_path / "r.csv")
+    found = pl.read_csv(tmp_path / "r.csv", infer_schema=False)["x"].to_list()
+    assert set(found) == {"1967-09-13", "1968-01-02"}
+    model = api.learn(frame, schema, privacy=[shoal.KAnonymity(3)])
+    assert model.schema.attribute("x").date_format == "%d.%m.%Y"
+    assert api.encode(frame, model).report.unseen == 0
