@@ -47,7 +47,9 @@ def promise(name):
 def schema(name):
     columns = {column: {"role": "quasi", **KINDS[kind][0]} for column, kind in QUASI.items()}
     columns |= {"s": {"role": "sensitive", **KINDS["tree"][0]}, "id": {"role": "neutral"}}
-    return shoal.Schema.from_document({"columns": columns, "privacy": promise(name)})
+    return shoal.Schema.from_document(
+        {"columns": columns, "privacy": promise(name), "waive": ["id"]}
+    )
 
 
 @pytest.fixture(scope="module")
