@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.local("databases")]
 TABLE = """
 create table stays (
     price numeric(10,2), long numeric, stay interval, at time, seen timestamptz, day date,
-    ok bool, mood mood, score real, big bigint, name char(5), items int[], raw bytea
+    ok bool, mood mood, score real, big bigint, grade char(5), items int[], raw bytea
 )
 """
 ROW = """
@@ -36,7 +36,7 @@ LABELS = {
     "mood": {"calm"},
     "score": {"0.1"},
     "big": {"9007199254740993"},
-    "name": {"ab"},
+    "grade": {"ab"},
 }
 
 
