@@ -20,8 +20,6 @@ import numpy as np
 import polars as pl
 
 from benchmarks import run
-from shoal.core.privacy import KAnonymity
-from shoal.core.schema import Attribute, Kind, Role, Schema, load_hierarchy
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
 from shoal.measures.utility import grouping_of, utility_of
@@ -36,6 +34,8 @@ from shoal.methods.clustering.wfcm import wfcm
 from shoal.methods.domain import line_domain
 from shoal.methods.frequency import FrequencyTable, from_codes
 from shoal.methods.mondrian.search import mondrian
+from shoal.privacy import KAnonymity
+from shoal.schema.schema import Attribute, Kind, Role, Schema, load_hierarchy
 
 TITLE = "Clustering"
 NOTE = """CPU seconds on one core, compiled and warm (the median of five runs where one takes less

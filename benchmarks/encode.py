@@ -19,13 +19,13 @@ import polars as pl
 from benchmarks.measure import ROOT, cpu_seconds, yardstick
 from benchmarks.release import ADULT, adult_schema, count
 from shoal import edge
-from shoal.core.model import RecodingModel
-from shoal.core.model_runtime import Encoder
-from shoal.core.privacy import KAnonymity
 from shoal.engines.local.encode import encode_safe, encode_table
 from shoal.methods.lattice.search import search
 from shoal.methods.mondrian.search import mondrian
 from shoal.methods.to_model import model_of
+from shoal.model.model import RecodingModel
+from shoal.model.runtime import Encoder
+from shoal.privacy import KAnonymity
 
 TITLE = "Encoding with a learned model"
 NOTE = (

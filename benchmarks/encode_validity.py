@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from benchmarks.measure import DATA
 from benchmarks.release import ADULT, adult_schema, count
 from shoal import edge
-from shoal.core.model import RecodingModel
-from shoal.core.privacy import KAnonymity
-from shoal.core.schema import Schema
 from shoal.engines.local.drift import drift
 from shoal.engines.local.encode import encode_safe, encode_table
 from shoal.engines.local.frequencies import frequencies
@@ -22,6 +19,9 @@ from shoal.engines.local.source import open_source
 from shoal.engines.local.verify import verify_source
 from shoal.methods import registry
 from shoal.methods.to_model import model_of
+from shoal.model.model import RecodingModel
+from shoal.privacy import KAnonymity
+from shoal.schema.schema import Schema
 
 TITLE = "Models on records they have not seen"
 NOTE = (

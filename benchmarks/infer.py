@@ -15,13 +15,13 @@ import numpy as np
 import polars as pl
 
 from benchmarks.measure import DATA, USUAL, cpu_seconds, peak_megabytes, yardstick
-from shoal.core.privacy import KAnonymity
-from shoal.core.schema import Attribute, Role, Schema
 from shoal.engines.local.attack import Attacker
 from shoal.engines.local.infer import infer
 from shoal.engines.local.risk import risk
 from shoal.engines.local.source import open_source
+from shoal.privacy import KAnonymity
 from shoal.samples import hospital
+from shoal.schema.schema import Attribute, Role, Schema
 
 TITLE = "Know the table first: infer, risk, attacks"
 NOTE = (

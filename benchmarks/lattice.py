@@ -12,9 +12,9 @@ from typing import Any
 from tests.methods.lattice.tables import adult15_table, adult_table, perturbed, wide_table
 
 from benchmarks.measure import DATA, cpu_seconds, peak_megabytes, yardstick
-from shoal.core.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.lattice.search import search
+from shoal.privacy import KAnonymity, LDiversity, Promise, TCloseness
 
 TITLE = "Lattice learning"
 NOTE = (
@@ -23,7 +23,7 @@ NOTE = (
 )
 
 # CPU seconds of ARX, where they are known.
-_ADULT: tuple[tuple[str, tuple[str, ...], list[PrivacyModel], float, float | None], ...] = (
+_ADULT: tuple[tuple[str, tuple[str, ...], list[Promise], float, float | None], ...] = (
     ("k=5", (), [KAnonymity(5)], 0.0, 0.039),
     ("k=5", (), [KAnonymity(5)], 0.05, 0.775),
     ("k=5", (), [KAnonymity(5)], 1.0, 2.18),
@@ -90,7 +90,7 @@ def rows() -> list[dict[str, Any]]:
 def _row(
     what: str,
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     limit: float,
     stick: float,

@@ -15,14 +15,14 @@ import numpy as np
 import polars as pl
 
 from benchmarks.measure import DATA, ROOT
-from shoal.core.privacy import KAnonymity
-from shoal.core.schema import Kind
 from shoal.methods.domain import line_domain
 from shoal.methods.frequency import FrequencyTable, from_codes
 from shoal.methods.microaggregation.mdav import mdav, vmdav
 from shoal.methods.microaggregation.points import points_of
 from shoal.methods.microaggregation.refine import refine
 from shoal.methods.recoding import Recoding
+from shoal.privacy import KAnonymity
+from shoal.schema.schema import Kind
 
 TITLE = "Numeric microaggregation"
 NOTE = """Loss is 100 · SSE/SST on standardized columns. `mark` is the figure to reach: for mdav the
@@ -101,7 +101,7 @@ def first_call(name: str) -> float:
     program = (
         "import time, numpy as np\n"
         "from benchmarks.microaggregation import METHODS, small\n"
-        "from shoal.core.privacy import KAnonymity\n"
+        "from shoal.privacy import KAnonymity\n"
         f"method, options = METHODS[{name!r}]\n"
         "table, spent = small(), []\n"
         "for _ in range(2):\n"

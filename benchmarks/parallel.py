@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.clustering import DATA, adult
-from shoal.core.privacy import KAnonymity
 from shoal.kernels.clustering_member import grow
 from shoal.kernels.clustering_space import Space
 from shoal.kernels.clustering_together import far_apart
@@ -28,6 +27,7 @@ from shoal.methods.clustering.repair import recode
 from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding
+from shoal.privacy import KAnonymity
 
 TITLE = "Clustering: why kmember-parallel loses more"
 NOTE = """NCP on 5,000 records of Adult. All rows but the first begin with n // k seeds that are

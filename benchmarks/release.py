@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from benchmarks.measure import DATA, USUAL, cpu_seconds, run_command, yardstick
-from shoal.core.flags import schema_from_flags
-from shoal.core.privacy import KAnonymity
-from shoal.core.schema import Kind, Role, Schema
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.mondrian.search import mondrian
+from shoal.privacy import KAnonymity
+from shoal.schema.flags import schema_from_flags
+from shoal.schema.schema import Kind, Role, Schema
 
 TITLE = "The main job (Mondrian)"
 ADULT = DATA / "adult_arx"

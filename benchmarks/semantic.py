@@ -12,10 +12,8 @@ import polars as pl
 
 from benchmarks.clustering import table_of
 from benchmarks.measure import DATA, ROOT
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.privacy import KAnonymity
-from shoal.core.schema import Attribute, Kind, Role, load_hierarchy
-from shoal.core.wordnet import read_mapping, wordnet_hierarchy
+from shoal.hierarchies.tree import Hierarchy
+from shoal.hierarchies.wordnet import read_mapping, wordnet_hierarchy
 from shoal.measures.aggregation import sse_loss
 from shoal.methods import registry
 from shoal.methods.frequency import FrequencyTable
@@ -23,6 +21,8 @@ from shoal.methods.microaggregation.centroids import centroids
 from shoal.methods.microaggregation.kmodes import kmodes
 from shoal.methods.microaggregation.smdav import mdav_generic, s_mdav, sa_mdav, sa_mdav_static
 from shoal.methods.mondrian.semantic import mondrian_categorical, mondrian_unordered, sa_mondrian
+from shoal.privacy import KAnonymity
+from shoal.schema.schema import Attribute, Kind, Role, load_hierarchy
 
 TITLE = "Semantic microaggregation (seed 001)"
 NOTE = (

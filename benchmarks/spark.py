@@ -17,11 +17,11 @@ import polars as pl
 from benchmarks.measure import DATA, ROOT, USUAL
 from benchmarks.watch import Watch
 from shoal import api, samples
-from shoal.core.flags import schema_from_flags
-from shoal.core.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
-from shoal.core.schema import Kind, Role, Schema
 from shoal.engines.spark.session import session
 from shoal.pipeline import Job
+from shoal.privacy import KAnonymity, LDiversity, Promise, TCloseness
+from shoal.schema.flags import schema_from_flags
+from shoal.schema.schema import Kind, Role, Schema
 from shoal.spark import SparkJob
 
 TITLE = "Spark"
@@ -33,7 +33,7 @@ LONG = 1  # seconds; what takes longer runs once
 PATIENCE = 20  # seconds after which a search over 15 columns stops
 PARTS = (1, 4, 16, 64)
 MASTER = "local[2]"
-PROMISES: dict[str, list[PrivacyModel]] = {
+PROMISES: dict[str, list[Promise]] = {
     "k": [KAnonymity(5)],
     "l": [KAnonymity(5), LDiversity(2, column="salary-class")],
     "t": [KAnonymity(5), TCloseness(0.3, column="salary-class")],
@@ -93,7 +93,7 @@ def adult_schema() -> Schema:
 
 
 def _learn(
-    table: Any, schema: Schema, promise: Sequence[PrivacyModel], *, far: bool, **options: Any
+    table: Any, schema: Schema, promise: Sequence[Promise], *, far: bool, **options: Any
 ) -> dict[str, Any]:
     """Read and learn, without making a model; return seconds, CPU seconds and the loss."""
     chosen = api.Options(**{"method": "flash", **options})

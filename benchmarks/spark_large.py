@@ -18,8 +18,8 @@ from typing import Any
 from benchmarks.measure import ROOT
 from benchmarks.watch import Watch
 from shoal import api, samples
-from shoal.core.privacy import KAnonymity
-from shoal.core.schema import Schema
+from shoal.privacy import KAnonymity
+from shoal.schema.schema import Schema
 
 TITLE = "Spark: ten million records"
 LEARNED = 200_000  # records that the model for encoding is learned from

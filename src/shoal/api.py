@@ -12,22 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.core import hierarchy_text, wordnet
-from shoal.core.emptiness import void_promise
 from shoal.core.errors import InputError, MethodError, NoSolutionError, OutputError
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.model import RecodingModel
-from shoal.core.privacy import PrivacyModel
-from shoal.core.report import ReleaseReport, Verification
-from shoal.core.report_html import to_html
-from shoal.core.schema import (
-    Attribute,
-    Kind,
-    Role,
-    Schema,
-    load_hierarchy,
-    read_hierarchy,
-)
 from shoal.core.spreadsheet import is_guarded
 from shoal.engines.local.blanked import verify_blanked
 from shoal.engines.local.coding import code_column
@@ -42,6 +27,9 @@ from shoal.engines.local.source import Source, format_to_write, like, open_sourc
 from shoal.engines.local.verify import verify_source
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
 from shoal.engines.spark.source import SparkTable, is_on_spark
+from shoal.hierarchies import text as hierarchy_text
+from shoal.hierarchies import wordnet
+from shoal.hierarchies.tree import Hierarchy
 from shoal.know import (
     attack,
     check_risk,
@@ -55,7 +43,20 @@ from shoal.measures.risk.persons import asked_k, told
 from shoal.methods import registry
 from shoal.methods.infer.kept import beside, left_in
 from shoal.methods.judging import judge_recoding
+from shoal.model.model import RecodingModel
 from shoal.pipeline import Job, Options, for_release, promise_of
+from shoal.privacy import Promise
+from shoal.privacy.emptiness import void_promise
+from shoal.reports.html import to_html
+from shoal.reports.release import ReleaseReport, Verification
+from shoal.schema.schema import (
+    Attribute,
+    Kind,
+    Role,
+    Schema,
+    load_hierarchy,
+    read_hierarchy,
+)
 
 if TYPE_CHECKING:
     from shoal.models import drift, encode, encode_stream, export_model
@@ -139,7 +140,7 @@ def anonymize(
     table: Any,
     schema: Schema,
     *,
-    privacy: Iterable[PrivacyModel] | None = None,
+    privacy: Iterable[Promise] | None = None,
     replace_promise: bool = False,
     out: str | Path | None = None,
     waive: Iterable[str] = (),
@@ -219,7 +220,7 @@ def learn(
     table: Any,
     schema: Schema,
     *,
-    privacy: Iterable[PrivacyModel] | None = None,
+    privacy: Iterable[Promise] | None = None,
     replace_promise: bool = False,
     method: str = "auto",
     options: Options | None = None,
@@ -243,7 +244,7 @@ def learn_with_report(
     table: Any,
     schema: Schema,
     *,
-    privacy: Iterable[PrivacyModel] | None = None,
+    privacy: Iterable[Promise] | None = None,
     replace_promise: bool = False,
     options: Options | None = None,
 ) -> tuple[RecodingModel, ReleaseReport]:
@@ -264,7 +265,7 @@ def verify(
     release: Any,
     schema: Schema,
     *,
-    privacy: Iterable[PrivacyModel] | None = None,
+    privacy: Iterable[Promise] | None = None,
     replace_promise: bool = False,
     separator: str | None = None,
     blanked: bool = False,

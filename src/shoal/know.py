@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from shoal.core.errors import MethodError
-from shoal.core.schema import Others, Schema
 from shoal.engines.local.attack import Attacker
 from shoal.engines.local.csv_file import CsvFile, proposed
 from shoal.engines.local.infer import Inference, preset_frame
@@ -26,6 +25,7 @@ from shoal.measures.attacks.result import Comparison
 from shoal.measures.risk.persons import FEW_PEOPLE, asked_k
 from shoal.measures.risk.report import RiskReport
 from shoal.methods.infer.propose import schema_text
+from shoal.schema.schema import Others, Schema
 
 __all__ = ["attack", "infer", "risk", "write_preset", "write_schema"]
 

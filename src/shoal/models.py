@@ -8,10 +8,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from shoal.core.errors import MethodError
-from shoal.core.model import RecodingModel
-from shoal.core.model_safe import enforce_roles, for_safe
-from shoal.core.privacy import PrivacyModel
-from shoal.core.schema import Schema
 from shoal.core.spreadsheet import is_guarded
 from shoal.edge import load
 from shoal.edge.export import export
@@ -22,6 +18,10 @@ from shoal.engines.local import encode as local
 from shoal.engines.local.source import format_to_write, like
 from shoal.engines.local.write import all_or_nothing, write_text
 from shoal.engines.spark.source import is_on_spark
+from shoal.model.model import RecodingModel
+from shoal.model.safe import enforce_roles, for_safe
+from shoal.privacy import Promise
+from shoal.schema.schema import Schema
 
 __all__ = ["drift", "encode", "encode_stream", "export_model"]
 
@@ -45,7 +45,7 @@ def encode(
     suppressed: str | None = None,
     separator: str | None = None,
     schema: Schema | None = None,
-    privacy: Iterable[PrivacyModel] | None = None,
+    privacy: Iterable[Promise] | None = None,
     waive: Iterable[str] = (),
     fold_case: bool = False,
     spreadsheet_safe: bool | None = None,

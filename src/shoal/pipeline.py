@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.core.emptiness import little_left, void_promise
 from shoal.core.errors import (
     InputError,
     NoSolutionError,
@@ -22,18 +21,6 @@ from shoal.core.errors import (
     UnsafeReleaseError,
 )
 from shoal.core.interruptible import interruptible
-from shoal.core.model import RecodingModel
-from shoal.core.privacy import PrivacyModel, expand
-from shoal.core.report import (
-    OLD_NAMES,
-    ModelResult,
-    ReleaseReport,
-    Risk,
-    Verification,
-    stars_removed,
-)
-from shoal.core.schema import Schema
-from shoal.core.sensitive import notices
 from shoal.engines.local.frequencies import Frequencies, frequencies, with_kinds
 from shoal.engines.local.kept import check_kept
 from shoal.engines.local.persons import repeats_of_release
@@ -51,6 +38,18 @@ from shoal.methods.lattice.measures import ALIASES
 from shoal.methods.partitions import Coarse, learn_parts
 from shoal.methods.recoding import Recoding, joined, with_centroids
 from shoal.methods.to_model import Trial, model_of
+from shoal.model.model import RecodingModel
+from shoal.privacy import Promise, Verdict, expand
+from shoal.privacy.emptiness import little_left, void_promise
+from shoal.reports.release import (
+    OLD_NAMES,
+    ReleaseReport,
+    Risk,
+    Verification,
+    stars_removed,
+)
+from shoal.schema.schema import Schema
+from shoal.schema.sensitive import notices
 
 Progress = Callable[[str], None]
 
@@ -89,7 +88,7 @@ def for_release(options: Options, *, is_far: bool = False) -> Options:
     return replace(options, method=registry.AUTO_RELEASE)
 
 
-def promise_of(schema: Schema, privacy: Iterable[PrivacyModel] | None) -> tuple[PrivacyModel, ...]:
+def promise_of(schema: Schema, privacy: Iterable[Promise] | None) -> tuple[Promise, ...]:
     """Return the schema's promise with what was asked for beside it; there must be one."""
     models = schema.with_promise(privacy or ()).privacy
     if not models:
@@ -99,12 +98,12 @@ def promise_of(schema: Schema, privacy: Iterable[PrivacyModel] | None) -> tuple[
 
 def fit(
     schema: Schema,
-    privacy: Iterable[PrivacyModel] | None,
+    privacy: Iterable[Promise] | None,
     columns: Sequence[str],
     *,
     where: str,
     options: Options,
-) -> tuple[Schema, list[PrivacyModel], list[str]]:
+) -> tuple[Schema, list[Promise], list[str]]:
     """Return the schema for a table, its promise, and the columns that must be counted for it.
 
     These are the sensitive columns that the promise or the method looks at, and the target.
@@ -142,7 +141,7 @@ class Job:
 
     source: Source
     schema: Schema
-    models: tuple[PrivacyModel, ...]
+    models: tuple[Promise, ...]
     options: Options
     lazy: pl.LazyFrame
     counted: Frequencies
@@ -159,7 +158,7 @@ class Job:
         cls,
         table: Any,
         schema: Schema,
-        privacy: Iterable[PrivacyModel] | None,
+        privacy: Iterable[Promise] | None,
         options: Options,
         *,
         publishes: bool = False,
@@ -338,7 +337,7 @@ class Job:
         recoding: Recoding,
         verified: Verification | None,
         *,
-        results: tuple[ModelResult, ...] = (),
+        results: tuple[Verdict, ...] = (),
     ) -> ReleaseReport:
         """Put the account together: what was promised, lost and spent."""
         with self.clock("measure"):
@@ -395,7 +394,7 @@ class Job:
         return _rounded({**self.seconds, "total": time.perf_counter() - self.started})
 
     def learned(
-        self, recoding: Recoding, results: tuple[ModelResult, ...]
+        self, recoding: Recoding, results: tuple[Verdict, ...]
     ) -> tuple[RecodingModel, ReleaseReport]:
         """Return the model and the account of it, the time of building the model included.
 
@@ -468,7 +467,7 @@ def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:
     return {name: round(spent, 6) for name, spent in seconds.items()}
 
 
-def _out_of_reach(model: PrivacyModel, records: int, value: float | None) -> NoSolutionError:
+def _out_of_reach(model: Promise, records: int, value: float | None) -> NoSolutionError:
     asked = ", ".join(f"{k}={v}" for k, v in model.parameters().items() if k != "values")
     return NoSolutionError(
         problem=(
@@ -505,7 +504,7 @@ def _occurs(text: str, domain: Domain) -> bool:
     return label is not None and label in domain.labels
 
 
-def first_rows(table: FrequencyTable, models: Sequence[PrivacyModel]) -> FrequencyTable:
+def first_rows(table: FrequencyTable, models: Sequence[Promise]) -> FrequencyTable:
     """Return a tiny table: enough to load or compile the kernels of a search.
 
     Its rows have records enough for k, so that a search finds something to do with them.

@@ -11,12 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.core.emptiness import void_promise
 from shoal.core.errors import MethodError, NoSolutionError
-from shoal.core.model import RecodingModel
-from shoal.core.privacy import PrivacyModel
-from shoal.core.report import ModelResult, ReleaseReport, Verification
-from shoal.core.schema import Schema
 from shoal.core.spreadsheet import is_guarded
 from shoal.engines.local.encode import Encoded
 from shoal.engines.local.frequencies import with_kinds
@@ -56,7 +51,12 @@ from shoal.methods.judging import judge_recoding
 from shoal.methods.partitions import Coarse
 from shoal.methods.recoding import Recoding, joined
 from shoal.methods.to_model import Trial
+from shoal.model.model import RecodingModel
 from shoal.pipeline import Job, Options, check_values, first_rows, fit, for_release, promise_of
+from shoal.privacy import Promise, Verdict
+from shoal.privacy.emptiness import void_promise
+from shoal.reports.release import ReleaseReport, Verification
+from shoal.schema.schema import Schema
 
 __all__ = ["anonymize", "encode", "infer", "learn_with_report", "metrics", "risk", "verify"]
 
@@ -77,7 +77,7 @@ class SparkJob(Job):
         cls,
         table: Any,
         schema: Schema,
-        privacy: Iterable[PrivacyModel] | None,
+        privacy: Iterable[Promise] | None,
         options: Options,
         *,
         publishes: bool = False,
@@ -205,7 +205,7 @@ class SparkJob(Job):
         recoding: Recoding,
         verified: Verification | None,
         *,
-        results: tuple[ModelResult, ...] = (),
+        results: tuple[Verdict, ...] = (),
     ) -> ReleaseReport:
         """Put the account together; the original tuples of a class may be far away."""
         made = super().report(recoding, verified, results=results)
@@ -239,7 +239,7 @@ class SparkJob(Job):
             return super()._squared_loss(recoding)
         return far_sse_loss(self.far, self.found)
 
-    def judged_classes(self, recoding: Recoding) -> tuple[ModelResult, ...]:
+    def judged_classes(self, recoding: Recoding) -> tuple[Verdict, ...]:
         """Judge the classes of a recoding, where their sensitive values are."""
         if self.far is not None and self.found is not None and self.found.is_bare:
             return far_judged(self.far, self.found, self.models)

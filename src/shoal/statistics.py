@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from shoal.core.errors import MethodError
-from shoal.core.schema import Schema
 from shoal.dp.accounting import Account
 from shoal.dp.answer import Answer
 from shoal.dp.commands import (
@@ -22,6 +21,7 @@ from shoal.dp.declared import declared
 from shoal.dp.fingerprint import fingerprint_file, fingerprint_frame
 from shoal.dp.ledger import Entry
 from shoal.engines.local.source import open_source
+from shoal.schema.schema import Schema
 
 __all__ = ["budget_log", "budget_set", "budget_show", "stats"]
 

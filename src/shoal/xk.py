@@ -9,10 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from shoal.core.emptiness import little_left, void_promise
 from shoal.core.errors import OutputError, UnsafeReleaseError
-from shoal.core.report import ModelResult, ReleaseReport, Risk
-from shoal.core.schema import Schema
 from shoal.core.spreadsheet import is_guarded
 from shoal.engines.local.adaptive import Applied, apply, recommend, verify_release
 from shoal.engines.local.proportional import proportional_sample
@@ -22,6 +19,10 @@ from shoal.engines.local.write import all_or_nothing, write_parts
 from shoal.methods.adaptive.choices import Choices, asked_diversity
 from shoal.methods.adaptive.outcome import Outcome
 from shoal.methods.adaptive.pipeline import Techniques
+from shoal.privacy import Verdict
+from shoal.privacy.emptiness import little_left, void_promise
+from shoal.reports.release import ReleaseReport, Risk
+from shoal.schema.schema import Schema
 
 __all__ = [
     "Choices",
@@ -38,7 +39,7 @@ class XkRelease:
     """A verified release and the account of it."""
 
     outcome: Outcome
-    results: tuple[ModelResult, ...]
+    results: tuple[Verdict, ...]
     risks: tuple[Risk, Risk]
     seconds: float
     warnings: tuple[str, ...] = ()

@@ -13,9 +13,9 @@ from tests.conftest import call
 import shoal
 from shoal import api
 from shoal.core.dates import moment_of, moment_text
-from shoal.core.model_lines import encode_line
-from shoal.core.model_runtime import Encoder
 from shoal.edge.export import export
+from shoal.model.lines import encode_line
+from shoal.model.runtime import Encoder
 
 FORMS = ["%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%b-%Y"]
 DAYS = [date(1967, 9, 1) + timedelta(days=37 * i) for i in range(60)]

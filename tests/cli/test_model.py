@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.core.model_json import fingerprint_of
+from shoal.model.document import fingerprint_of
 
 QI = ["--qi", "age,place", "--numeric", "age", "--sensitive", "dx", "-k", "4"]
 

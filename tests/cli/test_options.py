@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.core.errors import PrivacyError
-from shoal.core.model import RecodingModel
+from shoal.model.model import RecodingModel
 
 K5, L2 = shoal.KAnonymity(5), shoal.LDiversity(2)
 

@@ -18,10 +18,10 @@ from tests.naive import release as naive
 import shoal
 from shoal import api
 from shoal.core.errors import ModelFormatError, ShoalError, UnsafeReleaseError
-from shoal.core.model import RecodingModel
 from shoal.engines.local import recode, sorting, source, write
 from shoal.methods import registry
 from shoal.methods.recoding import Recoding
+from shoal.model.model import RecodingModel
 
 QUASI = ("age", "zip")
 FLAGS = ("--qi", "age,zip", "--numeric", "age", "--categorical", "zip", "--sensitive", "dx",

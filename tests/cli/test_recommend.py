@@ -12,8 +12,8 @@ from shoal import api
 from shoal.cli import recommend as recommend_cli
 from shoal.cli.main import app, main
 from shoal.core.errors import MethodError
-from shoal.core.privacy import KAnonymity
-from shoal.core.schema import Schema
+from shoal.privacy import KAnonymity
+from shoal.schema.schema import Schema
 
 pytestmark = pytest.mark.local("xk-anonymity")
 

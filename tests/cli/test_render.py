@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from shoal.cli.render import summary, verification
-from shoal.core.report import ReleaseReport, Risk, Verification
-from shoal.core.report_html import to_html
+from shoal.reports.html import to_html
+from shoal.reports.release import ReleaseReport, Risk, Verification
 
 RISK = Risk(records=4, classes=2, smallest_class=2, unique=0)
 RELEASE = ReleaseReport(

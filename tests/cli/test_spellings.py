@@ -9,7 +9,7 @@ import pytest
 
 from shoal import api, edge
 from shoal.core.errors import NoSolutionError
-from shoal.core.schema import Schema
+from shoal.schema.schema import Schema
 
 QI = ("--qi", "q", "--sensitive", "dx")
 SAID = "differ from another one only by case, accents or spaces"

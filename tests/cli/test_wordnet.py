@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.core.small_wordnet import write_dictionary
+from tests.hierarchies.small_wordnet import write_dictionary
 
-from shoal.core.schema import load_hierarchy
+from shoal.schema.schema import load_hierarchy
 
 
 def test_a_hierarchy_is_written_that_others_read(tmp_path, run):

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from shoal.core.dates import FORMS, find_form, fitting_forms, is_form, moment_of, moment_text
 from shoal.core.errors import InputError, SchemaError
-from shoal.core.hierarchy_build import Dates
-from shoal.core.model_keys import date_key, iso_of
-from shoal.core.schema import Attribute, Kind, Role
+from shoal.core.keys import date_key, iso_of
+from shoal.hierarchies.build import Dates
+from shoal.schema.schema import Attribute, Kind, Role
 
 ALL = (*FORMS, "%d.%m.%y", "%b %d, %y")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from shoal.core.schema import Schema
 from shoal.dp.declared import bounds_of, declared
+from shoal.schema.schema import Schema
 
 SCHEMA = Schema.from_document(
     {

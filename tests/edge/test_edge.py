@@ -13,10 +13,10 @@ from tests.golden.generate import models, table
 
 from shoal import api, edge
 from shoal.core.errors import ModelFormatError
-from shoal.core.model import ModelColumn, RecodingModel
-from shoal.core.model_json import fingerprint_of
-from shoal.core.model_runtime import Encoder
-from shoal.core.schema import Schema
+from shoal.model.document import fingerprint_of
+from shoal.model.model import ModelColumn, RecodingModel
+from shoal.model.runtime import Encoder
+from shoal.schema.schema import Schema
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -50,7 +50,7 @@ def test_encoding_loads_next_to_nothing():
         f"import sys; sys.path.insert(0, {str(SOURCE)!r})\n"
         "import shoal.edge\n"
         f"shoal.edge.load({str(golden('mondrian'))!r})\n"
-        "heavy = {'shoal.core.schema', 'dataclasses', 'pathlib', 'decimal', 'csv'}\n"
+        "heavy = {'shoal.schema.schema', 'dataclasses', 'pathlib', 'decimal', 'csv'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-S", "-E", "-c", program], check=True, timeout=60)

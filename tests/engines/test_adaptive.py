@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tests.naive import adaptive as naive
 
 from shoal.core.errors import InputError, MethodError, NoSolutionError
-from shoal.core.privacy import KAnonymity, LDiversity
-from shoal.core.schema import Schema
 from shoal.engines.local.adaptive import Choices, apply, recommend, verify_release
 from shoal.methods.adaptive.pipeline import COMBINATIONS, Techniques
+from shoal.privacy import KAnonymity, LDiversity
+from shoal.schema.schema import Schema
 
 pytestmark = pytest.mark.local("xk-anonymity")
 

@@ -12,7 +12,7 @@ from tests.on_spark import ARROW, read_parquet
 import shoal
 from shoal import api
 from shoal.core.errors import MethodError
-from shoal.core.schema import Schema
+from shoal.schema.schema import Schema
 
 SCHEMA = Schema.from_document(
     {

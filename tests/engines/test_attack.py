@@ -9,10 +9,10 @@ from tests.engines.test_infer import leaks, stays  # noqa: F401
 
 from shoal import api
 from shoal.core.errors import InputError
-from shoal.core.privacy import KAnonymity, LDiversity
-from shoal.core.schema import Attribute, Role, Schema
 from shoal.engines.local.attack import Attacker
 from shoal.engines.local.source import open_source
+from shoal.privacy import KAnonymity, LDiversity
+from shoal.schema.schema import Attribute, Role, Schema
 
 pytestmark = pytest.mark.local("attacks")
 

@@ -8,8 +8,8 @@ from tests.naive import adaptive as naive
 
 from shoal import api
 from shoal.core.errors import MethodError
-from shoal.core.privacy import KAnonymity, LDiversity, TCloseness
-from shoal.core.schema import Schema
+from shoal.privacy import KAnonymity, LDiversity, TCloseness
+from shoal.schema.schema import Schema
 
 pytestmark = pytest.mark.local("xk-anonymity")
 

@@ -4,10 +4,10 @@ import polars as pl
 import pytest
 
 from shoal.core.errors import InputError, UnknownValueError
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.hierarchy_build import Intervals
-from shoal.core.schema import Attribute, Kind, Role
 from shoal.engines.local.coding import Coder, code_column
+from shoal.hierarchies.build import Intervals
+from shoal.hierarchies.tree import Hierarchy
+from shoal.schema.schema import Attribute, Kind, Role
 
 pytestmark = pytest.mark.local("a part of the local engine itself")
 

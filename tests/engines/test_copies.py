@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.naive import adaptive as naive
 
 from shoal.core.errors import NoSolutionError, SchemaError
-from shoal.core.schema import Schema
 from shoal.engines.local.adaptive import Choices, apply, recommend
 from shoal.methods.adaptive.pipeline import COMBINATIONS
+from shoal.schema.schema import Schema
 
 pytestmark = pytest.mark.local("xk-anonymity")
 

@@ -13,9 +13,9 @@ from tests.golden.generate import table
 
 import shoal
 from shoal.core.errors import InputError, MethodError
-from shoal.core.model import RecodingModel
 from shoal.engines.local.drift import FEWEST, Limits, Trials, drift
 from shoal.engines.local.encode import encode_safe
+from shoal.model.model import RecodingModel
 
 pytestmark = pytest.mark.local("drift")
 

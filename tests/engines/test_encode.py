@@ -21,15 +21,15 @@ from tests.golden.generate import lines, table
 from tests.on_spark import ARROW, PACKED, read_parquet
 
 from shoal import api, edge
-from shoal.core import model_sweep
 from shoal.core.errors import InputError, NoSolutionError, OutputError
-from shoal.core.model import ModelColumn, RecodingModel
-from shoal.core.model_runtime import Column as Line
-from shoal.core.model_sweep import sweep
-from shoal.core.schema import Schema
 from shoal.engines.local import encode as engine
 from shoal.engines.local import encode_keys, encode_settle, source
 from shoal.engines.local.encode import encode_lines
+from shoal.model import sweep as model_sweep
+from shoal.model.model import ModelColumn, RecodingModel
+from shoal.model.runtime import Column as Line
+from shoal.model.sweep import sweep
+from shoal.schema.schema import Schema
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 NAMES = ["mondrian", "clusters", "levels", "rules", "masks", "centroids"]
@@ -210,7 +210,7 @@ def test_lines_of_a_file_with_broken_ones(tmp_path):
 
 SLOW = """
 import sys, time
-from shoal.core.model import RecodingModel
+from shoal.model.model import RecodingModel
 from shoal.engines.local import encode, source
 source.KEEP_BYTES, encode.BATCH = 0, 100
 wait = encode.EncodeJob._texts

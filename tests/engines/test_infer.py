@@ -13,10 +13,10 @@ from tests.on_spark import examples
 from shoal import api
 from shoal.core.documents import parse_yaml
 from shoal.core.errors import InputError
-from shoal.core.schema import Role, Schema
 from shoal.engines.local.infer import preset_frame
 from shoal.engines.local.source import open_source
 from shoal.samples import hospital
+from shoal.schema.schema import Role, Schema
 
 _HEADER = (
     "age workclass fnlwgt education education-num marital-status occupation relationship race sex "

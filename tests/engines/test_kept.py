@@ -11,8 +11,8 @@ import pytest
 import shoal
 from shoal import api
 from shoal.core.errors import SchemaError
-from shoal.core.report_html import to_html
 from shoal.engines.local import kept, source
+from shoal.reports.html import to_html
 
 K5 = [{"model": "k-anonymity", "k": 5}]
 

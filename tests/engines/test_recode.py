@@ -11,7 +11,7 @@ import pytest
 
 import shoal
 from shoal.api import Options
-from shoal.core.schema import Schema
+from shoal.schema.schema import Schema
 
 SCHEMA = Schema.from_document(
     {

@@ -13,7 +13,7 @@ from tests.on_spark import examples
 
 from shoal import api
 from shoal.core.errors import InputError, MethodError
-from shoal.core.schema import Attribute, Role, Schema
+from shoal.schema.schema import Attribute, Role, Schema
 
 FIVE = ("age", "sex", "race", "marital-status", "native-country")
 EIGHT = (

@@ -14,8 +14,8 @@ import pytest
 import shoal
 from shoal import api
 from shoal.core.errors import InputError, NoSolutionError
-from shoal.core.schema import Attribute, Kind, Others, Role, Schema
 from shoal.engines.local.types import plain_types
+from shoal.schema.schema import Attribute, Kind, Others, Role, Schema
 
 pytestmark = pytest.mark.local("types of frames; what Spark has of them is in spark/test_types.py")
 

@@ -7,7 +7,7 @@ import pytest
 
 import shoal
 from shoal.core.errors import InputError
-from shoal.core.schema import Schema
+from shoal.schema.schema import Schema
 
 FRAME = pl.DataFrame(
     {

@@ -13,10 +13,10 @@ import pytest
 import shoal
 from shoal import api
 from shoal.core.errors import OutputError
-from shoal.core.schema import Schema
 from shoal.engines.local.encode import encode_lines
 from shoal.engines.local.recode import Part
 from shoal.engines.local.write import all_or_nothing, write_parts, write_text
+from shoal.schema.schema import Schema
 
 pytestmark = pytest.mark.local("a part of the local engine itself")
 

@@ -11,7 +11,7 @@ from tests.naive import release as naive
 
 import shoal
 from shoal import api
-from shoal.core.hierarchy import Hierarchy
+from shoal.hierarchies.tree import Hierarchy
 
 PATIENTS = """ZipCode,Gender,Age,Disease,Expense
 75275,Male,22,Flu,100

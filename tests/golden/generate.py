@@ -14,11 +14,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from shoal.core.model import RecodingModel
-from shoal.core.model_lines import encode_line
-from shoal.core.model_runtime import Encoder, Rejected
-from shoal.core.privacy import KAnonymity
-from shoal.core.schema import Schema
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
 from shoal.methods.clustering.refine import refine
@@ -28,6 +23,11 @@ from shoal.methods.lattice.space import space_of
 from shoal.methods.mondrian.search import mondrian
 from shoal.methods.recoding import Recoding
 from shoal.methods.to_model import model_of
+from shoal.model.lines import encode_line
+from shoal.model.model import RecodingModel
+from shoal.model.runtime import Encoder, Rejected
+from shoal.privacy import KAnonymity
+from shoal.schema.schema import Schema
 
 HERE = Path(__file__).parent
 PLACES = {"*": {"Norden": ["Århus", "Malmö"], "Süden": ["Málaga", "Αθήνα"], "東": ["東京", "大阪"]}}

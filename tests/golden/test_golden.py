@@ -13,10 +13,10 @@ import pytest
 from tests.golden.generate import encoded, lines, models
 
 from shoal import api, edge
-from shoal.core.model import RecodingModel
-from shoal.core.model_lines import plain, scan
-from shoal.core.model_runtime import Rejected
 from shoal.edge.export import export
+from shoal.model.lines import plain, scan
+from shoal.model.model import RecodingModel
+from shoal.model.runtime import Rejected
 
 HERE = Path(__file__).parent
 COMPACT = {"ensure_ascii": False, "separators": (",", ":")}

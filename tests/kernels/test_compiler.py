@@ -13,11 +13,11 @@ import pytest
 from tests.methods.clustering.tables import disease, domains
 
 import shoal.kernels
-from shoal.core.privacy import KAnonymity, LDiversity
 from shoal.kernels.helpers import lean, lean_outer
 from shoal.methods import registry
 from shoal.methods.frequency import from_codes
 from shoal.methods.microaggregation.centroids import centroids
+from shoal.privacy import KAnonymity, LDiversity
 
 ROOT = Path(__file__).parents[2]
 RUN_ALL = "from tests.kernels.test_compiler import run_all, look; run_all(); look()"

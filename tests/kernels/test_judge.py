@@ -7,24 +7,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.privacy import (
-    AlphaKAnonymity,
-    ClassSummary,
-    KAnonymity,
-    LDiversity,
-    NTCloseness,
-    PrivacyModel,
-    Reference,
-    TCloseness,
-)
-from shoal.core.schema import Kind
-from shoal.kernels.axes import Promise
+from shoal.hierarchies.tree import Hierarchy
+from shoal.kernels.axes import PromiseArrays
 from shoal.kernels.judge import judge, packed
 from shoal.methods.arrays import promise_of
 from shoal.methods.domain import line_domain, tree_domain
 from shoal.methods.frequency import FrequencyTable, from_codes
 from shoal.methods.verdicts import breaking
+from shoal.privacy import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    EquivalenceClass,
+    KAnonymity,
+    LDiversity,
+    NTCloseness,
+    Promise,
+    Reference,
+    TCloseness,
+)
+from shoal.schema.schema import Kind
 
 TREE = Hierarchy.from_tree("s", {"*": {"x": {"a": None, "y": ["b", "c"]}, "d": None}})
 DOMAIN = tree_domain("s", Kind.CATEGORICAL, ["a", "b", "c", "d", "y"], TREE, missing=True, weight=1)
@@ -38,7 +40,7 @@ def verdict(rules, rare, records, hist):  # type: ignore[no-untyped-def]
     return judge(rules, rare, records, hist, 0)
 
 
-def ask(promise: Promise, records: int, histogram: list[int]) -> bool:
+def ask(promise: PromiseArrays, records: int, histogram: list[int]) -> bool:
     hist = np.array([histogram], dtype=np.int64)
     return records >= promise.k and bool(verdict(*packed(promise), records, hist))
 
@@ -55,7 +57,7 @@ def table_of(whole: list[int]) -> FrequencyTable:
     )
 
 
-MODELS: list[PrivacyModel] = [
+MODELS: list[Promise] = [
     KAnonymity(4),
     LDiversity(3, column="s"),
     LDiversity(2, "entropy", column="s"),
@@ -71,6 +73,9 @@ MODELS: list[PrivacyModel] = [
     NTCloseness(10, 0.25, column="s"),
     AlphaKAnonymity(0.5, 2, column="s"),
     AlphaKAnonymity(1 / 3, 2, column="s", values=["a", "d"]),
+    BetaLikeness(0.7, column="s"),
+    BetaLikeness(2.0, enhanced=True, column="s"),
+    DeltaDisclosure(0.8, column="s"),
 ]
 
 
@@ -93,7 +98,7 @@ def test_the_kernel_the_arrays_and_the_core_give_the_same_verdict(
         heights=DOMAIN.tree.heights,  # type: ignore[union-attr]
         node_of_value=[int(node) for node in DOMAIN.position],
     )
-    summary = ClassSummary(sum(part), part, reference=reference)
+    summary = EquivalenceClass(sum(part), part, reference=reference)
     for model in MODELS:
         promise = promise_of([model], table)
         ours = ask(promise, sum(part), part)

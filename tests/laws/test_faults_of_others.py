@@ -15,7 +15,7 @@ from tests.naive import release as naive
 import shoal
 from shoal import api
 from shoal.core.errors import NoSolutionError, ShoalError
-from shoal.core.privacy import ClassSummary, Reference
+from shoal.privacy import EquivalenceClass, Reference
 
 METHODS = [method.name for method in api.methods() if method.family == "mondrian"]
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -232,15 +232,15 @@ def test_protected_values_that_never_occur_are_refused(tmp_path, run):
 
 def test_recursive_diversity_compares_the_commonest_with_the_rarest():
     model = shoal.LDiversity(2, "recursive", c=1)
-    assert not model.holds(ClassSummary(6, [1, 2, 3]))  # 3 < 1 · (2 + 1) is false
-    assert model.holds(ClassSummary(7, [2, 2, 3]))
-    assert not shoal.LDiversity(3, "recursive", c=2).holds(ClassSummary(10, [7, 2, 1]))
+    assert not model.holds(EquivalenceClass(6, [1, 2, 3]))  # 3 < 1 · (2 + 1) is false
+    assert model.holds(EquivalenceClass(7, [2, 2, 3]))
+    assert not shoal.LDiversity(3, "recursive", c=2).holds(EquivalenceClass(10, [7, 2, 1]))
 
 
 @pytest.mark.parametrize("values", [1, 2, 3, 5, 7, 10])
 def test_uniform_values_have_exactly_their_number_as_entropy_l(values):
     for each in (1, 3, 10**6):
-        summary = ClassSummary(values * each, [each] * values)
+        summary = EquivalenceClass(values * each, [each] * values)
         assert shoal.LDiversity(values, "entropy").holds(summary)
         assert not shoal.LDiversity(values + 1, "entropy").holds(summary)
 

@@ -13,9 +13,9 @@ from tests.naive import release as naive
 
 import shoal
 from shoal import api
-from shoal.core.hierarchy_build import Intervals
-from shoal.core.model_runtime import Encoder
-from shoal.core.schema import Attribute, Kind, Role, Schema
+from shoal.hierarchies.build import Intervals
+from shoal.model.runtime import Encoder
+from shoal.schema.schema import Attribute, Kind, Role, Schema
 
 pytestmark = pytest.mark.local("the column's domain is built by the same code on Spark")
 

@@ -19,11 +19,11 @@ from tests.on_spark import examples
 
 from shoal import api, edge
 from shoal.core.errors import InputError, NoSolutionError, UnknownValueError
-from shoal.core.privacy import expand
 from shoal.engines.local.encode import encode_safe
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
 from shoal.methods.judging import judge_recoding
+from shoal.privacy import expand
 
 LAW = settings(
     max_examples=examples(25), deadline=None,

@@ -24,12 +24,12 @@ from tests.on_spark import examples
 import shoal
 from shoal import api
 from shoal.core.errors import NoSolutionError
-from shoal.core.privacy import from_document
-from shoal.core.report import written
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
 from shoal.measures.utility import grouping_of, utility_of
 from shoal.methods.recoding import recoding_of
+from shoal.privacy import from_document
+from shoal.reports.release import written
 
 SLOW = ("bfs", "dfs", "incognito", "refine", "kmember-parallel")  # long to compile, or much alike
 METHODS = [

@@ -10,7 +10,7 @@ import pytest
 import shoal
 from shoal import api
 from shoal.core.errors import NoSolutionError
-from shoal.core.schema import Schema
+from shoal.schema.schema import Schema
 
 SCHEMA = Schema.from_document(
     {

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.methods.microaggregation.mixed import columns, tables, twin_of
 
-from shoal.core.privacy import KAnonymity
 from shoal.measures.aggregation import sse_loss
 from shoal.measures.risk.classes import prosecutor
 from shoal.methods.frequency import from_codes
 from shoal.methods.microaggregation.centroids import centroids
 from shoal.methods.microaggregation.smdav import sa_mdav
 from shoal.methods.recoding import recoding_of
+from shoal.privacy import KAnonymity
 
 
 def whole(table):

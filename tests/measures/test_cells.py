@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from shoal.core.errors import InputError
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.measures.cells import CellCost, cost_of_label, cost_of_run, costs_on_line, leaves
 from shoal.methods.domain import Domain, line_domain, tree_domain
+from shoal.schema.schema import Kind
 
 TREE = Hierarchy.from_tree(
     "edu", {"*": {"school": ["primary", "high"], "higher": {"uni": ["bsc", "msc"], "phd": None}}}

@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.report import written
-from shoal.core.report_html import to_html
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.measures.utility import column_losses, grouping_of, utility_of
 from shoal.methods.domain import line_domain, tree_domain
 from shoal.methods.frequency import from_codes
 from shoal.methods.recoding import Recoding, recoding_of
+from shoal.reports.html import to_html
+from shoal.reports.release import written
+from shoal.schema.schema import Kind
 
 TREE = Hierarchy.from_tree("place", {"*": {"north": ["a", "b"], "south": ["c", "d"]}})
 

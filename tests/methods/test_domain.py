@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.core.errors import MethodError
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.domain import Domain, line_domain, tree_domain
+from shoal.schema.schema import Kind
 
 TREE = Hierarchy.from_tree("p", {"all": {"north": ["a", "b"], "south": ["c"]}})
 LINE = line_domain("age", Kind.NUMERIC, [None, "20", "25", "60"], [math.nan, 20, 25, 60])

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.core.errors import KernelInputError
-from shoal.core.schema import Kind
 from shoal.methods.domain import line_domain
 from shoal.methods.frequency import FrequencyTable, from_codes, join_rows, sort_rows
+from shoal.schema.schema import Kind
 
 SIZES = (3, 4)
 DOMAINS = tuple(

@@ -7,20 +7,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import mondrian as naive
 
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.privacy import (
+from shoal.hierarchies.tree import Hierarchy
+from shoal.methods.domain import Domain, line_domain, tree_domain
+from shoal.methods.frequency import FrequencyTable, from_codes
+from shoal.methods.mondrian.search import mondrian
+from shoal.privacy import (
     AlphaKAnonymity,
-    ClassSummary,
+    EquivalenceClass,
     KAnonymity,
     LDiversity,
     NTCloseness,
     Reference,
     TCloseness,
 )
-from shoal.core.schema import Kind
-from shoal.methods.domain import Domain, line_domain, tree_domain
-from shoal.methods.frequency import FrequencyTable, from_codes
-from shoal.methods.mondrian.search import mondrian
+from shoal.schema.schema import Kind
 
 TREE = Hierarchy.from_tree(
     "place", {"*": {"north": ["a", "b"], "south": {"coast": ["c", "d"], "e": None}, "f": None}}
@@ -94,7 +94,7 @@ def judge(table: FrequencyTable, models: list) -> naive.Holds:
 
     def holds(part: list[naive.Record]) -> bool:
         histogram = [sum(1 for record in part if record[1][0] == v) for v in range(6)]
-        summary = ClassSummary(len(part), histogram, reference=reference)
+        summary = EquivalenceClass(len(part), histogram, reference=reference)
         return all(model.holds(summary) for model in models)
 
     return holds

@@ -16,9 +16,7 @@ from tests.methods.microaggregation.mixed import (
 )
 from tests.naive import semantic as naive
 
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.privacy import KAnonymity, LDiversity
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.measures.aggregation import sse_loss
 from shoal.methods.domain import tree_domain
 from shoal.methods.frequency import from_codes
@@ -28,6 +26,8 @@ from shoal.methods.mondrian.semantic import (
     mondrian_unordered,
     sa_mondrian,
 )
+from shoal.privacy import KAnonymity, LDiversity
+from shoal.schema.schema import Kind
 
 METHODS = (mondrian_categorical, mondrian_unordered, sa_mondrian)
 

@@ -10,13 +10,13 @@ from tests.laws.test_release_laws import FEWER, cases, folder, release
 from tests.naive import release as naive
 
 from shoal.core.errors import MethodError, NoSolutionError
-from shoal.core.privacy import KAnonymity, TCloseness
-from shoal.core.schema import Kind
 from shoal.methods.domain import line_domain
 from shoal.methods.frequency import FrequencyTable, from_codes
 from shoal.methods.judging import failing_classes
 from shoal.methods.mondrian.search import mondrian
 from shoal.methods.partitions import Coarse, join_parts, learn_part, learn_parts, split
+from shoal.privacy import KAnonymity, TCloseness
+from shoal.schema.schema import Kind
 
 
 def table_of(values: list[tuple[int, int, int]]) -> FrequencyTable:

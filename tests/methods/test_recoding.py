@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.core.schema import Kind
 from shoal.methods.domain import line_domain
 from shoal.methods.frequency import from_codes
 from shoal.methods.recoding import _label_numbers, recoding_of
+from shoal.schema.schema import Kind
 
 AGE = line_domain("age", Kind.NUMERIC, ["1", "2", "3"], [1, 2, 3])
 TABLE = from_codes(

@@ -1,4 +1,4 @@
-"""The slow, obvious twin of `shoal.core.hierarchy`: trees as a dict from label to parent."""
+"""The slow, obvious twin of `shoal.hierarchies.tree`: trees as a dict from label to parent."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import math
 from collections import Counter, defaultdict
 from itertools import product
 
-from shoal.core.privacy import ClassSummary, Reference
+from shoal.privacy import EquivalenceClass, Reference
 
 
 def leaves_below(tree, node):
@@ -63,7 +63,7 @@ class Naive:
 
     def _keeps(self, model, members):
         if model.column is None:
-            return model.holds(ClassSummary(len(members)))
+            return model.holds(EquivalenceClass(len(members)))
         s = [domain.name for domain in self.sensitive].index(model.column)
         size = len(self.sensitive[s])
         mine, whole = [0] * size, [0] * size
@@ -79,7 +79,7 @@ class Naive:
                 "node_of_value": [int(node) for node in self.sensitive[s].position],
             }
         reference = Reference(whole, values=self.sensitive[s].labels, **tree)
-        return model.holds(ClassSummary(len(members), mine, reference=reference))
+        return model.holds(EquivalenceClass(len(members), mine, reference=reference))
 
     def split(self, node):
         """Return published classes and suppressed records (with their generalized values)."""

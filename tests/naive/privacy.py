@@ -1,4 +1,4 @@
-"""Slow, obvious twins of `core.distances` and `core.privacy`, straight from the definitions."""
+"""Slow, obvious twins of `privacy.distances` and `privacy`, straight from the definitions."""
 
 from __future__ import annotations
 
@@ -118,3 +118,23 @@ def recursive_l(counts, c, l):
 def alpha_k(counts, alpha, k):
     bound = Fraction(repr(alpha))
     return sum(counts) >= k and all(share <= bound for share in shares(counts))
+
+
+def basic_likeness(histogram, whole, beta):
+    """No value gains more than beta times its share in the table [cao2012, definition 2]."""
+    pairs = zip(shares(histogram), shares(whole), strict=True)
+    return all((q - p) / p <= Fraction(beta) for q, p in pairs if p and q > p)
+
+
+def enhanced_likeness(histogram, whole, beta):
+    """The gain of each value is at most min(beta, -ln p) [cao2012, definition 3]."""
+    pairs = zip(shares(histogram), shares(whole), strict=True)
+    return all(
+        float((q - p) / p) <= min(beta, -math.log(p)) + 1e-9 for q, p in pairs if p and q > p
+    )
+
+
+def discloses_below(histogram, whole, delta):
+    """|ln(q / p)| < delta for every value of the table [brickell2008]."""
+    pairs = [pair for pair in zip(shares(histogram), shares(whole), strict=True) if pair[1]]
+    return all(q and abs(math.log(q / p)) < delta - 1e-9 for q, p in pairs)

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options as opt
-from shoal.core.flags import PromiseFlags
-from shoal.core.schema import Kind, Role
+from shoal.schema.flags import PromiseFlags
+from shoal.schema.schema import Kind, Role
 
 
 def verify(
@@ -36,6 +36,8 @@ def verify(
     t_distance: opt.TDistance = "equal",
     n: opt.N = None,
     alpha: opt.Alpha = None,
+    beta: opt.Beta = None,
+    delta: opt.Delta = None,
     replace_promise: opt.ReplacePromise = False,
     blanked: Annotated[
         bool,
@@ -55,7 +57,10 @@ def verify(
     from shoal import api
     from shoal.cli.render import as_json, verification
 
-    flags = PromiseFlags(k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha)
+    flags = PromiseFlags(
+        k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha, beta=beta,
+        delta=delta,
+    )  # fmt: skip
     read = opt.read_schema(
         schema,
         {Role.QUASI: qi, Role.SENSITIVE: sensitive, Role.IDENTIFYING: identifying},

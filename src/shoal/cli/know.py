@@ -9,7 +9,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.core.errors import SchemaError
-from shoal.core.schema import Kind, Role
+from shoal.schema.schema import Kind, Role
 
 
 def infer(

@@ -9,8 +9,8 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.core.errors import SchemaError
-from shoal.core.flags import PromiseFlags
-from shoal.core.schema import Schema
+from shoal.schema.flags import PromiseFlags
+from shoal.schema.schema import Schema
 
 edge = typer.Typer(
     no_args_is_help=True, help="Take a model to devices without shoal.", add_completion=False
@@ -52,6 +52,8 @@ def encode(
     t_distance: opt.TDistance = "equal",
     n: opt.N = None,
     alpha: opt.Alpha = None,
+    beta: opt.Beta = None,
+    delta: opt.Delta = None,
     waive: opt.Waive = None,
     spreadsheet_safe: opt.SpreadsheetSafe = None,
     engine: opt.Engine = "local",
@@ -72,7 +74,10 @@ def encode(
 
     if suppressed is not None:
         opt.is_star(suppressed)
-    flags = PromiseFlags(k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha)
+    flags = PromiseFlags(
+        k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha, beta=beta,
+        delta=delta,
+    )  # fmt: skip
     promise = flags.models() or None
     if promise is not None and not safe:
         raise SchemaError(where="options", faults=["a promise (-k, --l, --t) goes with --safe"])

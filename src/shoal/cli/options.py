@@ -10,8 +10,8 @@ import typer
 
 from shoal.core.documents import read_document
 from shoal.core.errors import SchemaError
-from shoal.core.flags import PromiseFlags, schema_from_flags
-from shoal.core.schema import Kind, Role, Schema
+from shoal.schema.flags import PromiseFlags, schema_from_flags
+from shoal.schema.schema import Kind, Role, Schema
 
 if TYPE_CHECKING:
     from shoal.api import CsvFile
@@ -85,6 +85,8 @@ TDistance = Annotated[
 ]
 N = Annotated[int | None, typer.Option("--n", help="With --t: (n,t)-closeness.")]
 Alpha = Annotated[float | None, typer.Option(help="With -k: (alpha,k)-anonymity.")]
+Beta = Annotated[float | None, typer.Option(help="beta-likeness: gain of a value's share.")]
+Delta = Annotated[float | None, typer.Option(help="delta-disclosure privacy.")]
 ReplacePromise = Annotated[
     bool,
     typer.Option("--replace-promise", help="Flags replace the schema's promise: it is dropped."),

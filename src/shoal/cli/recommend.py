@@ -9,8 +9,8 @@ import typer
 from shoal.cli import options as opt
 from shoal.core.documents import read_document
 from shoal.core.errors import SchemaError
-from shoal.core.flags import PromiseFlags
-from shoal.core.schema import Kind, Role, Schema
+from shoal.schema.flags import PromiseFlags
+from shoal.schema.schema import Kind, Role, Schema
 
 TechniquesOption = Annotated[
     str,

@@ -14,8 +14,8 @@ from shoal.cli import recommend as rec
 from shoal.cli.know import attack_lines, risk_lines
 from shoal.cli.progress import stages
 from shoal.core.errors import SchemaError
-from shoal.core.flags import PromiseFlags
-from shoal.core.schema import Kind, Role, Schema
+from shoal.schema.flags import PromiseFlags
+from shoal.schema.schema import Kind, Role, Schema
 
 ATTACKED = 100_000  # a larger table is attacked only when asked for: it is read again for it
 
@@ -96,6 +96,8 @@ def anonymize(
     t_distance: opt.TDistance = "equal",
     n: opt.N = None,
     alpha: opt.Alpha = None,
+    beta: opt.Beta = None,
+    delta: opt.Delta = None,
     replace_promise: opt.ReplacePromise = False,
     method: Method = "auto",
     release: ReleaseAs = None,
@@ -172,7 +174,10 @@ def anonymize(
     from shoal import api
     from shoal.cli.render import as_json, summary
 
-    flags = PromiseFlags(k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha)
+    flags = PromiseFlags(
+        k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha, beta=beta,
+        delta=delta,
+    )  # fmt: skip
     read = opt.read_schema(
         schema,
         {Role.QUASI: qi, Role.SENSITIVE: sensitive, Role.IDENTIFYING: identifying,
@@ -318,6 +323,8 @@ def learn(
     t_distance: opt.TDistance = "equal",
     n: opt.N = None,
     alpha: opt.Alpha = None,
+    beta: opt.Beta = None,
+    delta: opt.Delta = None,
     replace_promise: opt.ReplacePromise = False,
     method: Method = "auto",
     release: ReleaseAs = None,
@@ -351,7 +358,10 @@ def learn(
     from shoal import api
     from shoal.cli.render import as_json, summary
 
-    flags = PromiseFlags(k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha)
+    flags = PromiseFlags(
+        k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha, beta=beta,
+        delta=delta,
+    )  # fmt: skip
     read = opt.read_schema(
         schema,
         {Role.QUASI: qi, Role.SENSITIVE: sensitive, Role.IDENTIFYING: identifying,

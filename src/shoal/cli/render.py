@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.core.report import ModelResult, ReleaseReport, Risk, Verification, told
+from shoal.privacy import Verdict
+from shoal.reports.release import ReleaseReport, Risk, Verification, told
 
 
 def as_json(document: dict[str, Any]) -> str:
@@ -89,7 +90,7 @@ def measures(document: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _result(result: ModelResult) -> str:
+def _result(result: Verdict) -> str:
     verdict = "holds" if result.holds else "BROKEN"
     worst = "" if result.value is None else f" (worst class: {result.value:.6g})"
     return f"{result.model.words()}: {verdict}{worst}"

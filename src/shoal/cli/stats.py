@@ -83,7 +83,7 @@ def stats(
     """Answer a statistical question with differential privacy, charged to a budget."""
     from shoal import api
     from shoal.cli.render import as_json
-    from shoal.core.schema import Schema
+    from shoal.schema.schema import Schema
 
     place = opt.file_of(source, encoding, skip_lines)
     found = api.stats(

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from datetime import datetime, time
 
 from shoal.core.errors import InputError
-from shoal.core.model_keys import MONTHS, date_key, iso_of
+from shoal.core.keys import MONTHS, date_key, iso_of
 
 FORMS = (
     "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from shoal.core.schema import Attribute, Schema
+from shoal.schema.schema import Attribute, Schema
 
 
 def declared(

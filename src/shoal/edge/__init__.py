@@ -23,9 +23,9 @@ from importlib import import_module
 from typing import Any
 
 from shoal.core.errors import ModelFormatError
-from shoal.core.model_json import checked, fingerprint_of, parse_model, read_model_text
-from shoal.core.model_runtime import Encoder, Rejected
 from shoal.edge.fast import FastEncoder
+from shoal.model.document import checked, fingerprint_of, parse_model, read_model_text
+from shoal.model.runtime import Encoder, Rejected
 
 _HOMES = {
     "EncodeReport": "shoal.edge.stream",

@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from shoal.core.model import RecodingModel
-from shoal.core.model_judge import Home, Judge, settle
-from shoal.core.model_keys import date_key, number_key
-from shoal.core.model_runtime import Encoder, Rejected
-from shoal.core.model_safe import for_safe
-from shoal.core.privacy import PrivacyModel
-from shoal.core.report import ModelResult, Verification
-from shoal.core.schema import Schema
+from shoal.core.keys import date_key, number_key
 from shoal.edge import document_of
 from shoal.edge.fast import FastEncoder
 from shoal.edge.stream import EncodeReport
+from shoal.model.batch import Home, Judge, settle
+from shoal.model.model import RecodingModel
+from shoal.model.runtime import Encoder, Rejected
+from shoal.model.safe import for_safe
+from shoal.privacy import Promise
+from shoal.reports.release import Verification
+from shoal.schema.schema import Schema
 
 Record = Mapping[str, Any]
 
@@ -28,7 +28,7 @@ def encode_safe(
     on_unseen: str | None = None,
     suppressed: str = "remove",
     schema: Schema | None = None,
-    privacy: Iterable[PrivacyModel] | None = None,
+    privacy: Iterable[Promise] | None = None,
 ) -> tuple[list[dict[str, Any]], EncodeReport]:
     """Encode a batch and suppress what would break the promise within it.
 
@@ -132,22 +132,15 @@ def verify(records: Iterable[Record], model: Any) -> Verification:
         raise Rejected("there is no record")
     sizes = {home: sum(spread.values()) for home, spread in classes.items()}
     warnings = judge.check(_columns(classes.values(), judge))
-    results = judge.results(classes)
-    failed = set().union(*(wrong for _, _, wrong in results))
+    verdicts, failed = judge.verdicts(classes)
     return Verification(
         records=sum(sizes.values()),
         classes=len(classes),
         smallest_class=min(sizes.values()),
         violating_records=sum(sizes[home] for home in failed),
-        privacy=tuple(
-            ModelResult(
-                model=model, holds=not wrong, value=value,
-                violating_records=sum(sizes[home] for home in wrong),
-            )
-            for model, value, wrong in results
-        ),
+        privacy=tuple(verdicts),
         warnings=warnings,
-    )  # fmt: skip
+    )
 
 
 def _columns(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from operator import getitem, itemgetter
 from typing import Any
 
-from shoal.core.model_runtime import MEMO, Encoder, Rejected, text_of
+from shoal.model.runtime import MEMO, Encoder, Rejected, text_of
 
 _FEW = 7  # bits for the numbers of a column; doubled when they do not suffice
 _SLOW = object()  # a record that must be looked at value by value

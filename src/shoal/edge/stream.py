@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from shoal.core.errors import InputError
-from shoal.core.model_lines import encode_line
-from shoal.core.model_runtime import Encoder, Rejected
 from shoal.core.spreadsheet import check_names, guarded, is_guarded
+from shoal.model.lines import encode_line
+from shoal.model.runtime import Encoder, Rejected
 
 MOST_LINE = 16 * 2**20  # bytes; a longer line is rejected, not held
 _SEPARATORS = (",", ";", "\t", "|")

@@ -12,6 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.kernels.plain import PlainJudge
+from shoal.privacy.compiled import Distance, Measure
+
 
 class Axes(NamedTuple):
     """The quasi-identifiers, one after another in flat arrays.
@@ -33,14 +36,15 @@ class Axes(NamedTuple):
     height: NDArray[np.float64]
 
 
-class Promise(NamedTuple):
+class PromiseArrays(NamedTuple):
     """The privacy promise, one row a model; `kind` is one of the constants below.
 
     Compiled code reads it as one array (`judge.packed`).
 
     Sensitive column s owns reference[start[s] : start[s+1]] (the whole table's
     histogram) and nodes tree_start[s] : tree_start[s+1] of its tree, if it has one.
-    `marked` says, row by row of (model, value), whether (α,k) limits the value.
+    `marked` says, row by row of (model, value), whether (α,k) limits the value. `plain` has,
+    for each row, who answers for a promise without a compiled form.
     """
 
     k: int
@@ -56,7 +60,9 @@ class Promise(NamedTuple):
     tree_parent: NDArray[np.int32]
     tree_height: NDArray[np.float64]
     marked: NDArray[np.bool_]
+    plain: tuple[PlainJudge | None, ...] = ()
 
 
-DISTINCT, ENTROPY, RECURSIVE, CLOSENESS, NT_CLOSENESS, ALPHA = range(6)
-EQUAL, ORDERED, HIERARCHICAL, CHI2 = range(4)
+# Compiled code wants plain numbers, not members of an enumeration.
+DISTINCT, ENTROPY, RECURSIVE, CLOSENESS, NT_CLOSENESS, ALPHA, PLAIN = (int(m) for m in Measure)
+EQUAL, ORDERED, HIERARCHICAL, CHI2 = (int(d) for d in Distance)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.kernels.axes import Promise
+from shoal.kernels.axes import PromiseArrays
 from shoal.kernels.clustering_losses import FACTS, cost
 from shoal.kernels.clustering_space import BRANCHES, SIZE
 from shoal.kernels.helpers import lean, lean_outer
@@ -73,7 +73,7 @@ def cut(
     sensitive: NDArray[np.int32],
     *,
     losses: NDArray[np.int32],
-    promise: Promise,
+    promise: PromiseArrays,
     sample: int | None = None,
 ) -> Cuts:
     """Cut the table into classes.

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.kernels.axes import Promise
+from shoal.kernels.axes import PromiseArrays
 from shoal.kernels.clustering_losses import FACTS, cost
 from shoal.kernels.clustering_space import FULL
 from shoal.kernels.helpers import lean, lean_outer
@@ -52,7 +52,7 @@ REST, MORE = 0, 1  # boxes behind the clusters': one without the piece, one with
 class Pieces(NamedTuple):
     """Pieces of rows: their codes, records and sensitive values.
 
-    `secret` numbers the values of all sensitive columns through (`Promise.start` added).
+    `secret` numbers the values of all sensitive columns through (`PromiseArrays.start` added).
     """
 
     codes: NDArray[np.int32]
@@ -65,7 +65,7 @@ def improve(
     label: NDArray[np.int64],
     *,
     losses: NDArray[np.int32],
-    promise: Promise,
+    promise: PromiseArrays,
     turns: NDArray[np.int64],
     slack: NDArray[np.int64],
     window: int,

@@ -1,9 +1,9 @@
-"""Does a class keep the promise? Compiled; the slow twin is `core.privacy`.
+"""Does a class keep the promise? Compiled; the slow twin is `privacy.judge`.
 
 The promise goes into compiled code as one array (`packed`), because each array that is
 handed from function to function costs the compiler a quarter of a second. A class is given
 as its number of records and a row of a table of histograms; the sensitive columns lie
-behind each other in it, as `Promise.start` has them. Distances are computed on shares in
+behind each other in it, as `PromiseArrays.start` has them. Distances are computed on shares in
 64-bit floats; no product of two counts is ever formed, so nothing overflows, whatever the
 number of records.
 """
@@ -24,13 +24,15 @@ from shoal.kernels.axes import (
     HIERARCHICAL,
     NT_CLOSENESS,
     ORDERED,
+    PLAIN,
     RECURSIVE,
-    Promise,
+    PromiseArrays,
 )
 from shoal.kernels.helpers import inner
+from shoal.kernels.plain import ask
 
 # Slack where a float meets a limit: a tenth of what the exact verifier allows
-# (`core.privacy.TOLERANCE`), so that a tie counts as a tie and the verifier,
+# (`privacy.TOLERANCE`), so that a tie counts as a tie and the verifier,
 # which adds in whole numbers, never finds a class wanting that passed here.
 SLACK = 1e-13
 
@@ -41,24 +43,27 @@ KIND, LIMIT, SECOND, BAR, LOW, HIGH, HOW, AT, WHOLE, NODES = range(10)
 ROW = 10
 
 
-def packed(promise: Promise, behind: int = 0) -> tuple[NDArray[np.float64] | None, bool | None]:
+def packed(
+    promise: PromiseArrays, behind: int = 0
+) -> tuple[NDArray[np.float64] | None, bool | None]:
     """Return the promise as compiled code takes it: `rules` and `rare`.
 
     rules: one array with room behind it that `judge` writes to, so each thread needs its
-    own; None where nothing but k is promised. rare: True where a model is recursive or
-    measures by a hierarchy, otherwise None. What is None is not compiled. Counts are exact:
-    they stay below 2^53.
+    own; None where nothing but k is promised. rare: True where a promise is recursive,
+    measures by a hierarchy or has no compiled form, otherwise None. What is None is not
+    compiled. Counts are exact: they stay below 2^53.
 
     behind: where the histograms begin in the rows that `judge` is given.
     """
     if not promise.kind.size:
         return None, None
     close = (promise.kind == CLOSENESS) | (promise.kind == NT_CLOSENESS)
-    is_rare = (promise.kind == RECURSIVE) | close & (promise.distance == HIERARCHICAL)
+    is_rare = (promise.kind == RECURSIVE) | (promise.kind == PLAIN)
+    is_rare |= close & (promise.distance == HIERARCHICAL)
     return _rules(promise, behind), True if is_rare.any() else None
 
 
-def _rules(promise: Promise, behind: int) -> NDArray[np.float64]:
+def _rules(promise: PromiseArrays, behind: int) -> NDArray[np.float64]:
     models = promise.kind.size
     rows = np.zeros((models, ROW))
     rows[:, KIND] = promise.kind
@@ -81,6 +86,9 @@ def _rules(promise: Promise, behind: int) -> NDArray[np.float64]:
             own += [promise.tree_parent[tree], promise.tree_height[tree]]
             rows[m, WHOLE] = promise.reference[values].sum()
             rows[m, NODES] = tree.stop - tree.start
+        plain = promise.plain[m] if kind == PLAIN else None
+        if plain is not None:
+            rows[m, LIMIT] = plain.address  # below 2^53, so a float holds it exactly
         rows[m, AT] = at
         more += own
         at += sum(len(part) for part in own)
@@ -89,7 +97,7 @@ def _rules(promise: Promise, behind: int) -> NDArray[np.float64]:
     return np.concatenate([head, rows.ravel(), *more, np.zeros(scratch)])
 
 
-def _bars(promise: Promise) -> NDArray[np.float64]:
+def _bars(promise: PromiseArrays) -> NDArray[np.float64]:
     bars = promise.first_number.copy()
     for m, kind in enumerate(promise.kind):
         limit = promise.first_number[m]
@@ -101,6 +109,8 @@ def _bars(promise: Promise) -> NDArray[np.float64]:
             bars[m] = np.nextafter(promise.second_number[m], -np.inf)
         elif kind in (CLOSENESS, NT_CLOSENESS):
             bars[m] = limit * (1 + SLACK)
+        elif kind == PLAIN:  # the answer is 0 or 1
+            bars[m] = 0.5
     return bars
 
 
@@ -138,6 +148,8 @@ def figure(rules, rare, row, records, hist, h):
     if rare is not None:
         if kind == RECURSIVE:
             return top_share(rules, row, hist, h)
+        if kind == PLAIN:
+            return plain_answer(rules, row, records, hist, h)
         if is_close and how == HIERARCHICAL:
             return tree_distance(rules, row, records, hist, h)
     low = np.int64(rules[row + LOW])
@@ -205,6 +217,17 @@ def top_share(rules, row, hist, h):
     for i in range(kept):
         tail -= rules[room + i]
     return top / tail  # as the verifier divides, so that both round alike
+
+
+@inner
+def plain_answer(rules, row, records, hist, h):
+    """Return 1 if the promise itself refuses the class, else 0."""
+    low = np.int64(rules[row + LOW])
+    size = np.int64(rules[row + HIGH]) - low
+    room = np.int64(rules[ROOM])
+    for v in range(size):
+        rules[room + v] = hist[h, low + v]
+    return ask(np.int64(rules[row + LIMIT]), rules, room, size, np.float64(records))
 
 
 @inner

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.axes import ALPHA, DISTINCT, ENTROPY, NT_CLOSENESS, RECURSIVE, Promise
+from shoal.kernels.axes import ALPHA, DISTINCT, ENTROPY, NT_CLOSENESS, RECURSIVE, PromiseArrays
 from shoal.kernels.helpers import inner, outer
 from shoal.kernels.judge import (
     BAR,
@@ -252,7 +252,7 @@ def judge_spread(
     source: Classes,
     label: NDArray[np.uint32],
     sizes: NDArray[np.int64],
-    promise: Promise,
+    promise: PromiseArrays,
     farthest: NDArray[np.float64],
     budget: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:

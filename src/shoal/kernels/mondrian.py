@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.kernels.axes import Axes, Promise
+from shoal.kernels.axes import Axes, PromiseArrays
 from shoal.kernels.helpers import inner, outer
 from shoal.kernels.judge import judge, packed
 
@@ -41,7 +41,7 @@ def split(
     sensitive: NDArray[np.int32],
     *,
     axes: Axes,
-    promise: Promise,
+    promise: PromiseArrays,
     relaxed: bool,
 ) -> Parts:
     """Run Mondrian over coded rows.

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import InputError
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.domain import Domain
+from shoal.schema.schema import Kind
 
 
 class CellCost(NamedTuple):

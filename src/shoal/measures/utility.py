@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.report import OLD_NAMES
 from shoal.measures.cells import cost_of_node, cost_of_run, costs_on_line, leaves
 from shoal.methods.domain import Domain
 from shoal.methods.recoding import Recoding
+from shoal.reports.release import OLD_NAMES
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,25 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.core.privacy import (
-    AlphaKAnonymity,
-    KAnonymity,
-    LDiversity,
-    NTCloseness,
-    PrivacyModel,
-    TCloseness,
-)
 from shoal.kernels import axes as ax
+from shoal.kernels.plain import PlainJudge
 from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable
-
-_DISTANCES = {
-    "equal": ax.EQUAL,
-    "ordered": ax.ORDERED,
-    "hierarchical": ax.HIERARCHICAL,
-    "chi2": ax.CHI2,
-}
-_DIVERSITIES = {"distinct": ax.DISTINCT, "entropy": ax.ENTROPY, "recursive": ax.RECURSIVE}
+from shoal.methods.sensitive import named, sensitive_column
+from shoal.privacy import Needs, Promise
+from shoal.privacy.compiled import Compiled, Measure
 
 
 def axes_of(domains: Sequence[Domain]) -> ax.Axes:
@@ -47,33 +35,34 @@ def axes_of(domains: Sequence[Domain]) -> ax.Axes:
     )
 
 
-def promise_of(models: Sequence[PrivacyModel], table: FrequencyTable) -> ax.Promise:
+def promise_of(models: Sequence[Promise], table: FrequencyTable) -> ax.PromiseArrays:
     """Return the promise as flat arrays; `models` name their columns (see `privacy.expand`)."""
-    names = [domain.name for domain in table.sensitive_domains]
-    spread = [m for m in models if not isinstance(m, KAnonymity)]
-    sizes = [len(domain) for domain in table.sensitive_domains]
-    trees = [domain.ladder for domain in table.sensitive_domains]
-    widest = max(sizes, default=0)
-    rows = [_row(model) for model in spread]
-    marked = np.ones((len(spread), widest), dtype=np.bool_)
-    for m, model in enumerate(spread):
-        if isinstance(model, AlphaKAnonymity) and model.values is not None:
-            domain = table.sensitive_domains[names.index(str(model.column))]
-            named = model if domain.scale is None else domain.scale.named(model)
-            wanted = named.values or ()
-            marked[m, : len(domain)] = [label in wanted for label in domain.labels]
-    nodes = [
-        d.ladder_nodes() if d.ladder is not None else np.zeros(len(d))
-        for d in table.sensitive_domains
-    ]
+    domains = table.sensitive_domains
+    names = [domain.name for domain in domains]
+    spread = [m for m in models if m.needs != Needs.SIZE]
+    columns = [names.index(str(m.column)) for m in spread]
+    judged = [named(m, domains[s]) for m, s in zip(spread, columns, strict=True)]
+    rows = [model.compiled() or Compiled(Measure.PLAIN) for model in judged]
+    sizes = [len(domain) for domain in domains]
+    trees = [domain.ladder for domain in domains]
+    nodes = [np.zeros(len(d)) if d.ladder is None else d.ladder_nodes() for d in domains]
     heights = [np.asarray(t.heights) / max(t.height, 1) for t in trees if t is not None]
-    return ax.Promise(
-        k=max((m.k for m in models if isinstance(m, (KAnonymity, AlphaKAnonymity))), default=1),
-        kind=np.array([row[0] for row in rows], dtype=np.int32),
-        column=np.array([names.index(str(m.column)) for m in spread], dtype=np.int32),
-        first_number=np.array([row[1] for row in rows], dtype=np.float64),
-        second_number=np.array([row[2] for row in rows], dtype=np.float64),
-        distance=np.array([row[3] for row in rows], dtype=np.int32),
+    marked = np.ones((len(spread), max(sizes, default=0)), dtype=np.bool_)
+    plain: list[PlainJudge | None] = [None] * len(spread)
+    for m, (row, column) in enumerate(zip(rows, columns, strict=True)):
+        if row.values is not None:
+            labels = domains[column].labels
+            marked[m, : len(labels)] = [label in row.values for label in labels]
+        if row.measure == Measure.PLAIN:
+            seen = sensitive_column(domains[column], table.reference(column))
+            plain[m] = PlainJudge(judged[m], *seen)
+    return ax.PromiseArrays(
+        k=max((m.least_records for m in models), default=1),
+        kind=np.array([row.measure for row in rows], dtype=np.int32),
+        column=np.array(columns, dtype=np.int32),
+        first_number=np.array([row.first for row in rows], dtype=np.float64),
+        second_number=np.array([row.second for row in rows], dtype=np.float64),
+        distance=np.array([row.distance for row in rows], dtype=np.int32),
         start=_starts(sizes),
         reference=_joined([table.reference(s) for s in range(len(names))], np.int64),
         node=_joined(nodes, np.int32),
@@ -81,19 +70,8 @@ def promise_of(models: Sequence[PrivacyModel], table: FrequencyTable) -> ax.Prom
         tree_parent=_joined([t.parents for t in trees if t is not None], np.int32),
         tree_height=_joined(heights, np.float64),
         marked=marked,
+        plain=tuple(plain),
     )
-
-
-def _row(model: PrivacyModel) -> tuple[int, float, float, int]:
-    if isinstance(model, LDiversity):
-        return _DIVERSITIES[model.kind], float(model.l), float(model.c or 0.0), 0
-    if isinstance(model, TCloseness):
-        return ax.CLOSENESS, model.t, 0.0, _DISTANCES[model.distance]
-    if isinstance(model, NTCloseness):
-        return ax.NT_CLOSENESS, model.t, float(model.n), _DISTANCES[model.distance]
-    if isinstance(model, AlphaKAnonymity):
-        return ax.ALPHA, model.alpha, 0.0, 0
-    raise TypeError(f"no kernel for {type(model).__name__}")
 
 
 def _starts(sizes: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Kind
-from shoal.core.sensitive import Scale
+from shoal.hierarchies.tree import Hierarchy
+from shoal.schema.schema import Kind
+from shoal.schema.sensitive import Scale
 
 ROOT = "*"
 WEIGHTED, WEIGHTED_EXAMPLE = "weighted", "weighted-example"

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import NoSolutionError
-from shoal.core.privacy import PrivacyModel
 from shoal.methods.arrays import promise_of
 from shoal.methods.clustering.clusters import Clusters, histograms_of
 from shoal.methods.clustering.mend import board_of, mend
@@ -27,6 +26,7 @@ from shoal.methods.dividing import Part, histograms_by_column, middle_of, split
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.judging import failing_classes, one_class
 from shoal.methods.recoding import SUPPRESSED, Recoding, recoding_of
+from shoal.privacy import Promise
 
 Search = Callable[[FrequencyTable], Recoding]
 PartT = TypeVar("PartT")
@@ -65,7 +65,7 @@ class Coarse:
 
 def learn_parts(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     search: Search,
     *,
     coarse: Coarse,
@@ -97,7 +97,7 @@ def learn_parts(
 
 
 def learn_part(
-    table: FrequencyTable, models: Sequence[PrivacyModel], part: Part, search: Search
+    table: FrequencyTable, models: Sequence[Promise], part: Part, search: Search
 ) -> Learned | None:
     """Learn on one part; None where it does not keep the promise by itself."""
     own = subtable(table, part)
@@ -177,7 +177,7 @@ def _merged(one: Part, other: Part) -> Part:
 
 def join_parts(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     learned: Sequence[Learned],
     *,
     suppression_limit: float = 0.0,
@@ -211,9 +211,7 @@ def join_parts(
     return held(whole, models, suppression_limit=suppression_limit)
 
 
-def held(
-    whole: Recoding, models: Sequence[PrivacyModel], *, suppression_limit: float = 0.0
-) -> Recoding:
+def held(whole: Recoding, models: Sequence[Promise], *, suppression_limit: float = 0.0) -> Recoding:
     """Return a recoding whose classes all keep the promise, judged on the whole.
 
     Only boxes, sizes and sensitive values of the classes are looked at.
@@ -242,7 +240,7 @@ def held(
     return recoding_of(table, low, high, pieces, facts=whole.facts)
 
 
-def _without_failing(recoding: Recoding, models: Sequence[PrivacyModel]) -> Recoding:
+def _without_failing(recoding: Recoding, models: Sequence[Promise]) -> Recoding:
     """Suppress the classes that break the promise until none of those left does."""
     table, found = recoding.table, recoding
     while (wrong := failing_classes(found, models)).any():

@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import Any
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import PrivacyModel
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +40,7 @@ class Method:
     centroid: str | None = None
     spreads: bool = False
 
-    def run(
-        self, table: FrequencyTable, models: Sequence[PrivacyModel], **options: object
-    ) -> Recoding:
+    def run(self, table: FrequencyTable, models: Sequence[Promise], **options: object) -> Recoding:
         """Search. Options that the method does not know are left out."""
         given = {name: value for name, value in options.items() if value is not None}
         known = {name: value for name, value in given.items() if name in self.options}

@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.hierarchy_build import Dates, Intervals, Mask, Order, TopBottom
-from shoal.core.model import ModelColumn, RecodingModel
-from shoal.core.model_cells import date_cell, interval_cell, mask_of, masked_cell, order_cell
-from shoal.core.model_judge import Home, Judge, Spread, settle
-from shoal.core.model_runtime import Encoder
-from shoal.core.model_sweep import sweep
-from shoal.core.schema import Attribute, Kind, Schema
+from shoal.hierarchies.build import Dates, Intervals, Mask, Order, TopBottom
+from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.domain import Domain
 from shoal.methods.recoding import Recoding
+from shoal.model.batch import Home, Judge, Spread, settle
+from shoal.model.cells import date_cell, interval_cell, mask_of, masked_cell, order_cell
+from shoal.model.model import ModelColumn, RecodingModel
+from shoal.model.runtime import Encoder
+from shoal.model.sweep import sweep
+from shoal.schema.schema import Attribute, Kind, Schema
 
 _LINES = {Kind.NUMERIC: "number", Kind.DATE: "date", Kind.ORDINAL: "rank"}
 Cell = dict[str, Any]

@@ -17,7 +17,7 @@ CELLS = 1 << 22
 
 
 def breaking(
-    promise: ax.Promise, sizes: NDArray[np.int64], histograms: NDArray[np.int64]
+    promise: ax.PromiseArrays, sizes: NDArray[np.int64], histograms: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Say of each class whether it breaks the promise.
 
@@ -38,13 +38,17 @@ def breaking(
 
 
 def _breaks(
-    promise: ax.Promise,
+    promise: ax.PromiseArrays,
     m: int,
     values: slice,
     sizes: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     kind, limit, second = promise.kind[m], promise.first_number[m], promise.second_number[m]
+    plain = promise.plain[m] if kind == ax.PLAIN else None
+    if plain is not None:
+        pairs = zip(sizes.tolist(), counts.tolist(), strict=True)
+        return np.array([plain.breaks(size, histogram) for size, histogram in pairs], np.bool_)
     if kind == ax.DISTINCT:
         return np.asarray((counts > 0).sum(axis=1) < limit)
     if kind == ax.RECURSIVE:
@@ -71,7 +75,7 @@ def _breaks(
 
 
 def _distance(
-    promise: ax.Promise, m: int, values: slice, extra: NDArray[np.float64]
+    promise: ax.PromiseArrays, m: int, values: slice, extra: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return how far each class is from the whole table; `extra`: its shares minus the table's."""
     how = promise.distance[m]
@@ -89,7 +93,7 @@ def _distance(
 
 
 def _tree_distance(
-    promise: ax.Promise, m: int, values: slice, extra: NDArray[np.float64]
+    promise: ax.PromiseArrays, m: int, values: slice, extra: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the earth mover's distance over a tree: nodes in post-order, children first."""
     column = promise.column[m]

@@ -11,10 +11,10 @@ from tests.laws.test_release_laws import KINDS
 
 import shoal
 from shoal import api
-from shoal.core.model_runtime import Encoder
-from shoal.core.model_sweep import sweep
 from shoal.engines.local.encode_keys import Column
 from shoal.engines.local.encode_settle import Cover
+from shoal.model.runtime import Encoder
+from shoal.model.sweep import sweep
 
 pytest.importorskip("pyspark", reason="the package pyspark is not installed (shoal[spark])")
 

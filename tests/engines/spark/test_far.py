@@ -16,7 +16,6 @@ from tests.naive.mondrian import candidates
 
 import shoal
 from shoal import api
-from shoal.core.privacy import expand
 from shoal.engines.spark.coding import Packing
 from shoal.engines.spark.cuts import median_cuts
 from shoal.engines.spark.lattice_tally import Teller
@@ -26,6 +25,7 @@ from shoal.methods.lattice.measures import measure_of
 from shoal.methods.lattice.pledge import pledge_of
 from shoal.methods.lattice.space import space_of
 from shoal.pipeline import Job
+from shoal.privacy import expand
 from shoal.spark import SparkJob
 
 

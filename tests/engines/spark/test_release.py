@@ -12,7 +12,7 @@ import shoal
 import shoal.spark
 from shoal import api
 from shoal.core.errors import InputError, MethodError, NoSolutionError, OutputError
-from shoal.core.report import ModelResult, Verification
+from shoal.reports.release import Verdict, Verification
 from shoal.spark import SparkJob
 
 
@@ -126,7 +126,7 @@ def test_parts_on_executors_are_deterministic_and_hold(spark, place):
 
 
 def test_a_release_that_fails_is_not_published(spark, place, monkeypatch):
-    bad = ModelResult(model=PROMISE[0], holds=False, value=1, violating_records=2)
+    bad = Verdict(model=PROMISE[0], holds=False, value=1, violating_records=2)
 
     def fails(source, schema, models):
         return Verification(

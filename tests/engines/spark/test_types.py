@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal import api
 from shoal.core.errors import InputError
-from shoal.core.schema import Attribute, Kind, Role, Schema
+from shoal.schema.schema import Attribute, Kind, Role, Schema
 
 VALUES = {
     "decimal(10,2)": ([Decimal("10.50"), Decimal("20.25")], {"10.5", "20.25"}),

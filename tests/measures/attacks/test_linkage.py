@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from shoal.core.errors import KernelInputError
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.measures.attacks.linkage import Knowledge, affordable, linkage
 from shoal.measures.attacks.match import label_distances
 from shoal.measures.attacks.order import order
 from shoal.methods.domain import line_domain, tree_domain
+from shoal.schema.schema import Kind
 
 AGE = line_domain("age", Kind.NUMERIC, [None, "20", "30", "40"], [np.nan, 20, 30, 40])
 PLACE = tree_domain(

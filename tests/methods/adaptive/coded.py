@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.adaptive.rows import rows_of
 from shoal.methods.domain import tree_domain
 from shoal.methods.frequency import from_codes
+from shoal.schema.schema import Kind
 
 VALUES = ("a1", "a2", "a3", "b1", "b2")
 TREE = [(value, value[0], "*") for value in VALUES]

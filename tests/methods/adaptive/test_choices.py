@@ -1,8 +1,6 @@
 import pytest
 
 from shoal.core.errors import MethodError, PrivacyError
-from shoal.core.privacy import KAnonymity, LDiversity, TCloseness
-from shoal.core.schema import Schema
 from shoal.methods.adaptive.choices import (
     Choices,
     asked_diversity,
@@ -11,6 +9,8 @@ from shoal.methods.adaptive.choices import (
     promised_diversity,
 )
 from shoal.methods.adaptive.pipeline import Techniques
+from shoal.privacy import KAnonymity, LDiversity, TCloseness
+from shoal.schema.schema import Schema
 
 SCHEMA = Schema.from_document({
     "columns": {"sex": "quasi", "age": {"role": "quasi", "weight": 2}, "illness": "sensitive"},

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.adaptive.correlation import correlations_of
 from shoal.methods.adaptive.pipeline import Plan, Techniques, carry_out
 from shoal.methods.adaptive.rows import rows_of
 from shoal.methods.domain import line_domain
 from shoal.methods.frequency import from_codes
+from shoal.schema.schema import Kind
 
 
 def numeric_rows(points):

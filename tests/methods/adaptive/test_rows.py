@@ -3,10 +3,10 @@ import pytest
 from tests.methods.adaptive.coded import coded_rows
 
 from shoal.core.errors import UnknownValueError
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.adaptive.rows import column_of, diversity_of, pairs_of
 from shoal.methods.domain import line_domain, tree_domain
+from shoal.schema.schema import Kind
 
 
 def test_a_column_has_its_values_its_groups_and_one_mark_for_suppressed_cells():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.domain import line_domain, tree_domain
 from shoal.methods.frequency import from_codes
+from shoal.schema.schema import Kind
 
 TREE = Hierarchy.from_rows(
     "place",

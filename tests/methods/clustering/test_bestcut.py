@@ -7,9 +7,7 @@ from tests.methods.clustering.test_laws import numbers
 from tests.naive import cuts as naive
 
 from shoal.core.errors import KernelInputError
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.privacy import KAnonymity, LDiversity
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.kernels import clustering_cut as kernel
 from shoal.kernels.clustering_losses import packed
 from shoal.methods.arrays import promise_of
@@ -17,6 +15,8 @@ from shoal.methods.clustering.bestcut import bestcut
 from shoal.methods.clustering.space import space_of
 from shoal.methods.domain import tree_domain
 from shoal.methods.frequency import from_codes
+from shoal.privacy import KAnonymity, LDiversity
+from shoal.schema.schema import Kind
 
 
 def cut(table, models, **options):

@@ -7,15 +7,15 @@ from tests.methods.lattice.tables import adult_table
 from tests.naive import clustering as naive
 
 from shoal.core.errors import MethodError
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.privacy import KAnonymity
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.kernels.clustering_kaca import merge_classes
 from shoal.measures.utility import grouping_of, utility_of
 from shoal.methods.clustering.kaca import kaca
 from shoal.methods.clustering.space import space_of
 from shoal.methods.domain import line_domain, tree_domain
 from shoal.methods.frequency import from_codes
+from shoal.privacy import KAnonymity
+from shoal.schema.schema import Kind
 
 
 @settings(max_examples=60, deadline=None)

@@ -17,12 +17,12 @@ from tests.methods.clustering.test_laws import numbers
 from tests.naive import clustering as naive
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import KAnonymity
 from shoal.methods.clustering import kmember as method
 from shoal.methods.clustering.clusters import place_by_class, place_leftovers
 from shoal.methods.clustering.kmember import grown, kmember, row_of_record
 from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import from_codes
+from shoal.privacy import KAnonymity
 
 
 def fast(table, k, seed, short, classes=None, penalty=0):

@@ -8,9 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.methods.clustering.tables import check_release, tables
 
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.privacy import AlphaKAnonymity, KAnonymity, LDiversity, TCloseness
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.clustering.bestcut import bestcut
 from shoal.methods.clustering.kaca import kaca
 from shoal.methods.clustering.kmember import kmember
@@ -21,6 +19,8 @@ from shoal.methods.clustering.threshold import threshold
 from shoal.methods.clustering.wfcm import wfcm
 from shoal.methods.domain import line_domain, tree_domain
 from shoal.methods.frequency import from_codes
+from shoal.privacy import AlphaKAnonymity, KAnonymity, LDiversity, TCloseness
+from shoal.schema.schema import Kind
 
 METHODS = [bestcut, kaca, kmember, kmember_parallel, oka, refine, threshold, wfcm]
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda m: m.__name__)

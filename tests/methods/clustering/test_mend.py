@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from tests.methods.clustering.tables import tables
 from tests.naive import clustering as naive
 
-from shoal.core.privacy import KAnonymity, LDiversity
 from shoal.methods.arrays import promise_of
 from shoal.methods.clustering import mend as module
 from shoal.methods.clustering.clusters import Clusters, histograms_of
 from shoal.methods.clustering.space import space_of
+from shoal.privacy import KAnonymity, LDiversity
 
 
 def mended(table, models, budget=0):

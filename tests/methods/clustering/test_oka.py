@@ -8,10 +8,10 @@ from tests.methods.clustering.tables import check_release, groups_of, records, t
 from tests.naive import clustering as naive
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import KAnonymity, LDiversity
 from shoal.kernels import clustering_oka as kernel
 from shoal.methods.clustering.oka import _adjust, _cluster, oka, places_of
 from shoal.methods.clustering.space import space_of
+from shoal.privacy import KAnonymity, LDiversity
 
 
 @settings(max_examples=60, deadline=None)

@@ -9,7 +9,6 @@ from tests.methods.clustering.tables import check_release, domains, groups_of_pi
 from tests.naive import clustering_more as naive
 from tests.naive.clustering import SCALE
 
-from shoal.core.privacy import KAnonymity
 from shoal.kernels import clustering_together as kernel
 from shoal.measures.utility import grouping_of, utility_of
 from shoal.methods.clustering import parallel as method
@@ -17,6 +16,7 @@ from shoal.methods.clustering.kmember import kmember
 from shoal.methods.clustering.parallel import kmember_parallel, split, tuples_of
 from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import from_codes
+from shoal.privacy import KAnonymity
 
 
 def both(table, k, seed, groups, *, short=256, classes=None, penalty=0, threads=1):

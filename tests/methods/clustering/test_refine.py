@@ -6,12 +6,12 @@ from tests.methods.clustering.tables import check_release
 from tests.methods.clustering.test_laws import numbers
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import KAnonymity
 from shoal.measures.utility import grouping_of, utility_of
 from shoal.methods.clustering import refine as module
 from shoal.methods.clustering.bestcut import bestcut
 from shoal.methods.clustering.kmember import kmember
 from shoal.methods.clustering.refine import refine
+from shoal.privacy import KAnonymity
 
 
 def loss(recoding):

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from tests.methods.clustering.tables import check_release, records, tables
 from tests.naive import cuts as naive
 
-from shoal.core.privacy import KAnonymity, LDiversity
 from shoal.kernels import clustering_local
 from shoal.kernels.clustering_local import Pieces
 from shoal.kernels.clustering_losses import packed
@@ -15,6 +14,7 @@ from shoal.methods.arrays import promise_of
 from shoal.methods.clustering import refine as module
 from shoal.methods.clustering.refine import refine
 from shoal.methods.clustering.space import space_of
+from shoal.privacy import KAnonymity, LDiversity
 
 STARTS = [module._merged, module._grown, module._cut]
 

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from tests.methods.clustering.tables import check_release, domains, tables
 from tests.naive.clustering import Losses
 
-from shoal.core.privacy import KAnonymity
 from shoal.kernels.clustering_space import FULL, places_of
 from shoal.measures.distortion import weighted_hierarchical_distance
 from shoal.methods.clustering.clusters import costs
 from shoal.methods.clustering.kmember import kmember
 from shoal.methods.clustering.oka import box_loss
 from shoal.methods.clustering.space import space_of
+from shoal.privacy import KAnonymity
 
 
 @given(ends=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=3),

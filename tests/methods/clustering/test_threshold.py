@@ -12,11 +12,11 @@ from tests.naive.clustering import SCALE
 import shoal
 from shoal import api
 from shoal.core.errors import MethodError
-from shoal.core.privacy import KAnonymity
-from shoal.core.schema import Kind
 from shoal.methods.clustering.threshold import clusters_within, threshold
 from shoal.methods.domain import line_domain
 from shoal.methods.frequency import from_codes
+from shoal.privacy import KAnonymity
+from shoal.schema.schema import Kind
 
 WEIGHTS = st.lists(st.sampled_from([0.25, 1.0, 1.0, 3.0]), min_size=4, max_size=4)
 

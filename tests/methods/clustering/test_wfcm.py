@@ -6,10 +6,10 @@ from tests.methods.clustering.tables import groups_of_pieces, tables
 from tests.naive import clustering_more as naive
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import KAnonymity
 from shoal.kernels.clustering_wfcm import fill
 from shoal.methods.clustering.space import space_of
 from shoal.methods.clustering.wfcm import cluster_rows, wfcm
+from shoal.privacy import KAnonymity
 
 
 @settings(max_examples=40, deadline=None)

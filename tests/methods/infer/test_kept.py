@@ -4,8 +4,8 @@ import pytest
 from tests.methods.infer.test_roles import facts
 
 from shoal.core.errors import SchemaError
-from shoal.core.schema import Schema
 from shoal.methods.infer.kept import Finding, KeptCheck, judge_kept
+from shoal.schema.schema import Schema
 
 
 def finding(*args, **more):

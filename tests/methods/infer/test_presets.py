@@ -6,9 +6,9 @@ import pytest
 from tests.methods.infer.test_roles import facts
 
 from shoal.core.errors import MethodError
-from shoal.core.schema import Schema
 from shoal.methods.infer.presets import SMALL_ZIPS, ZIP_LISTS, Step, apply_preset
 from shoal.methods.infer.roles import decide
+from shoal.schema.schema import Schema
 
 COLUMNS = [
     facts("name", [f"Zq{i} Xw{i}" for i in range(900)]),

@@ -4,9 +4,9 @@ import pytest
 from tests.methods.infer.test_roles import facts
 
 from shoal.core.documents import parse_yaml
-from shoal.core.schema import Kind, Role, Schema
 from shoal.methods.infer.propose import hierarchy_for, schema_document, schema_text
 from shoal.methods.infer.roles import Verdict, decide
+from shoal.schema.schema import Kind, Role, Schema
 
 
 def verdict(kind, concept=None, **more):

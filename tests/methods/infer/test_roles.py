@@ -2,10 +2,10 @@
 
 import pytest
 
-from shoal.core.schema import Kind, Role
 from shoal.methods.infer.column import ColumnFacts
 from shoal.methods.infer.headers import CONCEPTS, HIPAA, concept_of
 from shoal.methods.infer.roles import decide
+from shoal.schema.schema import Kind, Role
 
 
 def facts(name, sample=(), *, records=1000, distinct=None, **more):

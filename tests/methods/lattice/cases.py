@@ -7,12 +7,12 @@ import random
 import numpy as np
 from tests.naive.lattice import Column, Naive
 
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.privacy import AlphaKAnonymity, KAnonymity, LDiversity, NTCloseness, TCloseness
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.domain import line_domain, tree_domain
 from shoal.methods.frequency import from_codes
 from shoal.methods.lattice.space import space_of
+from shoal.privacy import AlphaKAnonymity, KAnonymity, LDiversity, NTCloseness, TCloseness
+from shoal.schema.schema import Kind
 
 PROMISES = {
     "k": lambda: [KAnonymity(2)],

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from shoal.core.hierarchy_build import Intervals
-from shoal.core.schema import Attribute, Kind, Role, Schema, load_hierarchy
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
+from shoal.hierarchies.build import Intervals
 from shoal.methods.domain import line_domain
 from shoal.methods.frequency import from_codes
+from shoal.schema.schema import Attribute, Kind, Role, Schema, load_hierarchy
 
 ADULT = (
     "sex", "age", "race", "marital-status", "education", "native-country", "workclass",

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tests.methods.lattice.tables import adult15_table, adult_table, perturbed, wide_table
 
-from shoal.core.privacy import KAnonymity, LDiversity, TCloseness
 from shoal.measures.utility import grouping_of, utility_of
 from shoal.methods.lattice.search import search
+from shoal.privacy import KAnonymity, LDiversity, TCloseness
 
 
 @pytest.fixture(scope="module")

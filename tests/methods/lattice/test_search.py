@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from tests.methods.lattice.cases import PROMISES, random_case
 
 from shoal.core.errors import MethodError, NoSolutionError, UnknownValueError
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.privacy import ClassSummary, KAnonymity, LDiversity, Reference, TCloseness
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.domain import line_domain, tree_domain
 from shoal.methods.frequency import from_codes
 from shoal.methods.lattice.board import Board, drive
@@ -20,6 +18,8 @@ from shoal.methods.lattice.measures import MEASURES, Tally, measure_of
 from shoal.methods.lattice.search import METHODS, explore, search
 from shoal.methods.lattice.shortage import smallest_limit
 from shoal.methods.lattice.space import Lattice, space_of
+from shoal.privacy import EquivalenceClass, KAnonymity, LDiversity, Reference, TCloseness
+from shoal.schema.schema import Kind
 
 
 def people(ages, sexes, diagnoses=None):
@@ -178,7 +178,7 @@ def test_closeness_holds_against_the_records_that_are_left():
         reference = Reference([int(c) for c in left if c])
         for row in counts:
             shown = [int(c) for c, total in zip(row, left, strict=True) if total]
-            assert model.holds(ClassSummary(sum(shown), shown, reference=reference))
+            assert model.holds(EquivalenceClass(sum(shown), shown, reference=reference))
     assert tried > 10
 
 

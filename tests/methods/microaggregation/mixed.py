@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import strategies as st
 from tests.naive import semantic as naive
 
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.domain import MISSING_NODE, line_domain, tree_domain
 from shoal.methods.frequency import from_codes
 from shoal.methods.microaggregation.semantic import SCALE, distance_name
 from shoal.methods.microaggregation.smdav import tuples_of
+from shoal.schema.schema import Kind
 
 TREE = Hierarchy.from_tree(
     "job",

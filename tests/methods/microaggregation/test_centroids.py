@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.methods.microaggregation.mixed import classes_of, columns, tables, twins_of
 
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.privacy import KAnonymity
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.domain import line_domain, tree_domain
 from shoal.methods.frequency import from_codes
 from shoal.methods.microaggregation.centroids import centroids
 from shoal.methods.microaggregation.smdav import s_mdav, sa_mdav
 from shoal.methods.recoding import recoding_of
+from shoal.privacy import KAnonymity
+from shoal.schema.schema import Kind
 
 
 def one_class(domain, codes, counts):

@@ -7,9 +7,7 @@ from tests.methods.clustering.tables import tables as mixed_tables
 from tests.naive import microaggregation as naive
 
 from shoal.core.errors import KernelInputError, MethodError
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.privacy import KAnonymity, LDiversity
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.kernels import microaggregation_mdav as kernel
 from shoal.methods.domain import line_domain, tree_domain
 from shoal.methods.frequency import from_codes
@@ -17,6 +15,8 @@ from shoal.methods.microaggregation import points as places
 from shoal.methods.microaggregation.mdav import mdav, vmdav
 from shoal.methods.microaggregation.points import blocks_of, points_of, scaled
 from shoal.methods.microaggregation.refine import refine
+from shoal.privacy import KAnonymity, LDiversity
+from shoal.schema.schema import Kind
 
 EIA = ("UTILITYID", "RESREVENUE", "RESSALES", "COMREVENUE", "COMSALES", "INDREVENUE", "INDSALES",
        "OTHREVENUE", "OTHRSALES", "TOTREVENUE", "TOTSALES")  # fmt: skip

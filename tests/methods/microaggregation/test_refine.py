@@ -13,13 +13,13 @@ from tests.methods.microaggregation.test_mdav import (
 from tests.naive import microaggregation as naive
 
 from shoal.core.errors import KernelInputError, MethodError
-from shoal.core.privacy import KAnonymity
 from shoal.kernels.microaggregation_refine import Crowd, anneal, cut
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.microaggregation import refine as module
 from shoal.methods.microaggregation.mdav import mdav
 from shoal.methods.microaggregation.points import points_of
 from shoal.methods.microaggregation.refine import refine
+from shoal.privacy import KAnonymity
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.methods.microaggregation.mixed import DISTANCES, TREE, columns, tables, twin_of
 
 from shoal.core.errors import MethodError
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Kind
+from shoal.hierarchies.tree import Hierarchy
 from shoal.kernels import microaggregation_semantic as kernel
 from shoal.kernels.microaggregation_grow import grow
 from shoal.methods.domain import tree_domain
@@ -25,6 +24,7 @@ from shoal.methods.microaggregation.semantic import (
     semantics_of,
 )
 from shoal.methods.microaggregation.smdav import tuples_of
+from shoal.schema.schema import Kind
 
 
 @st.composite

@@ -19,12 +19,12 @@ from tests.methods.microaggregation.mixed import (
 from tests.naive import semantic as naive
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import KAnonymity, LDiversity
-from shoal.core.schema import Kind
 from shoal.methods.domain import line_domain
 from shoal.methods.frequency import from_codes
 from shoal.methods.microaggregation.kmodes import kmodes
 from shoal.methods.microaggregation.smdav import mdav_generic, s_mdav, sa_mdav, sa_mdav_static
+from shoal.privacy import KAnonymity, LDiversity
+from shoal.schema.schema import Kind
 
 LAW = settings(max_examples=50, deadline=None)
 METHODS = (s_mdav, sa_mdav, sa_mdav_static, mdav_generic, kmodes)

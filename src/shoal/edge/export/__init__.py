@@ -76,8 +76,8 @@ def _python(document: dict[str, Any], *, micro: bool) -> str:
         call="Encoder(MODEL).encode({…})",
         run=f"{'micropython' if micro else 'python3'} FILE < records > released",
     )
-    names = ("model_keys", "model_runtime", "model_lines")
-    runtime = "\n\n\n".join(_body(_read(f"../core/{name}.py")) for name in names)
+    names = ("core/keys", "model/runtime", "model/lines")
+    runtime = "\n\n\n".join(_body(_read(f"../{name}.py")) for name in names)
     # Annotations stay: MicroPython skips them, and CPython does with the line below.
     future = "" if micro else "from __future__ import annotations\n\nfrom typing import Any\n\n"
     # As UTF-8: MicroPython's JSON reads an escaped pair of surrogates as two characters.

@@ -1,5 +1,5 @@
 // The encoder: from a model and a record to a released record. It follows shoal's
-// core/model_runtime.py and core/model_lines.py line by line, and needs nothing but the
+// model/runtime.py and model/lines.py line by line, and needs nothing but the
 // language: Node, browsers and QuickJS run it alike.
 
 const MEMO = 50000; // texts that a column remembers before it forgets all of them

@@ -21,8 +21,6 @@ from shoal.core.errors import (
     UnknownValueError,
     UnsafeReleaseError,
 )
-from shoal.core.report import Risk
-from shoal.core.schema import Schema
 from shoal.engines.local.blanked import verify_release
 from shoal.engines.local.copies import Exposure, exposure_of
 from shoal.engines.local.frequencies import Frequencies, frequencies
@@ -48,6 +46,8 @@ from shoal.methods.adaptive.ranking import preference_of
 from shoal.methods.adaptive.recommendation import Criteria, Recommendation, recommend_by
 from shoal.methods.adaptive.rows import BLANK, Pairs, Rows, histogram, pairs_of, rows_of
 from shoal.methods.adaptive.steps import EMPTY_MARKS, diversify, undiverse_pairs
+from shoal.reports.release import Risk
+from shoal.schema.schema import Schema
 
 __all__ = ["Applied", "Choices", "apply", "recommend", "verify_release"]
 
@@ -96,7 +96,7 @@ def recommend(
         NoSolutionError: nothing could be released as asked.
 
     Example:
-        >>> from shoal.core.schema import Schema
+        >>> from shoal.schema.schema import Schema
         >>> table = pl.DataFrame({"sex": ["F"] * 9 + ["M"] * 4 + ["X"]})
         >>> schema = Schema.from_document({"columns": {"sex": "quasi"}})
         >>> recommend(table, schema, 5).recommended.fraction
@@ -141,7 +141,7 @@ def apply(
         UnsafeReleaseError: the release did not verify; there is none.
 
     Example:
-        >>> from shoal.core.schema import Schema
+        >>> from shoal.schema.schema import Schema
         >>> table = pl.DataFrame({"sex": ["F"] * 9 + ["M"] * 4 + ["X"]})
         >>> schema = Schema.from_document({"columns": {"sex": "quasi"}})
         >>> found = apply(table, schema, 5, xk=4)

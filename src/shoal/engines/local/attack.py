@@ -12,8 +12,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.errors import InputError
-from shoal.core.privacy import KAnonymity, LDiversity
-from shoal.core.schema import Attribute, Role, Schema
 from shoal.engines.local.attack_tables import (
     CLASS,
     KEY,
@@ -34,6 +32,8 @@ from shoal.measures.attacks import spread
 from shoal.measures.attacks.match import label_distances
 from shoal.measures.attacks.result import AttackResult, Comparison, Question
 from shoal.methods.frequency import FrequencyTable
+from shoal.privacy import KAnonymity, LDiversity
+from shoal.schema.schema import Attribute, Role, Schema
 
 TARGETS = 2000
 _MOST_ORDER = 20_000

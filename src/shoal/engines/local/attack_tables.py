@@ -11,10 +11,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.errors import InputError
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.schema import Attribute
 from shoal.engines.local.infer import dense_codes
 from shoal.engines.local.source import Source
+from shoal.hierarchies.tree import Hierarchy
+from shoal.schema.schema import Attribute
 
 ROWS, KEY, CLASS = "\x00rows", "\x00key", "\x00class"
 _CLOSE = 0.1  # numbers within a tenth of the range mean nearly the same

@@ -19,12 +19,12 @@ from typing import Any
 import polars as pl
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import KAnonymity, LDiversity, PrivacyModel, expand
-from shoal.core.report import ModelResult, Verification
-from shoal.core.schema import Schema
-from shoal.core.sensitive import Scale
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.verify import verify_source
+from shoal.privacy import KAnonymity, LDiversity, Promise, Verdict, expand
+from shoal.reports.release import Verification
+from shoal.schema.schema import Schema
+from shoal.schema.sensitive import Scale
 
 _ROWS, _EMPTY, _VALUE = "\x00rows", "\x00empty", "\x00value"
 
@@ -57,7 +57,7 @@ def verify_release(
     return found
 
 
-def verify_blanked(source: Source, schema: Schema, models: Sequence[PrivacyModel]) -> Verification:
+def verify_blanked(source: Source, schema: Schema, models: Sequence[Promise]) -> Verification:
     """Judge a table whose sensitive cells may have been blanked.
 
     Raises:
@@ -102,9 +102,7 @@ def _judge(source: Source, schema: Schema, model: LDiversity) -> Verification:
     cells = cells.filter(~pl.col(_EMPTY).all().over(quasi))
     unknown = cells.filter(~pl.col(_VALUE).any().over(quasi))  # marks only: nothing shows l values
     lost = int(unknown[_ROWS].sum())
-    result = ModelResult(
-        model=model, holds=not lost, value=0 if lost else None, violating_records=lost
-    )
+    result = Verdict(model=model, holds=not lost, value=0 if lost else None, violating_records=lost)
     filled = _filled(cells, quasi)
     if filled.height:
         judged = Source(

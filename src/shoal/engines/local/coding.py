@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from shoal.core import dates
 from shoal.core.errors import InputError, UnknownValueError
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.hierarchy_build import Dates, number_text
-from shoal.core.schema import Attribute, Kind
-from shoal.core.sensitive import Scale, Values, moment_of, number_label
 from shoal.engines.local.types import check_types, holds_dates
+from shoal.hierarchies.build import Dates, number_text
+from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.domain import MISSING_NODE, ROOT, Domain, line_domain, tree_domain
+from shoal.schema.schema import Attribute, Kind
+from shoal.schema.sensitive import Scale, Values, moment_of, number_label
 
 UNSEEN = np.int32(-1)
 _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")

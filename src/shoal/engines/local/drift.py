@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import InputError, MethodError
-from shoal.core.model import RecodingModel
-from shoal.core.model_judge import Judge
 from shoal.engines.local.encode import EncodeJob
 from shoal.engines.local.encode_settle import settle_tuples
+from shoal.model.batch import Judge
+from shoal.model.model import RecodingModel
 
 FEWEST = 30  # records below which nothing is concluded
 TRIALS = 999  # samples that are drawn to learn what chance does; more for many columns

@@ -20,16 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.core.emptiness import little_left, void_promise
 from shoal.core.errors import InputError, NoSolutionError, UnsafeReleaseError
-from shoal.core.model import RecodingModel
-from shoal.core.model_judge import Home, Judge, Spread
-from shoal.core.model_runtime import Encoder, Rejected
-from shoal.core.model_safe import for_safe
-from shoal.core.model_sweep import sweep
-from shoal.core.report import Verification, stars_removed
-from shoal.core.schema import Others, Role, Schema
-from shoal.core.sensitive import Scale
 from shoal.core.temporary import open_private
 from shoal.edge.fast import FastEncoder
 from shoal.edge.stream import EncodeReport, encode_stream
@@ -42,6 +33,15 @@ from shoal.engines.local.types import texts_of
 from shoal.engines.local.verify import verify_source
 from shoal.engines.local.write import all_or_nothing, write_parts
 from shoal.methods.infer.kept import KeptCheck, beside
+from shoal.model.batch import Home, Judge, Spread
+from shoal.model.model import RecodingModel
+from shoal.model.runtime import Encoder, Rejected
+from shoal.model.safe import for_safe
+from shoal.model.sweep import sweep
+from shoal.privacy.emptiness import little_left, void_promise
+from shoal.reports.release import Verification, stars_removed
+from shoal.schema.schema import Others, Role, Schema
+from shoal.schema.sensitive import Scale
 
 BATCH = 250_000  # records; Polars reads several such batches ahead
 _THREADS = 2

@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.core.model_runtime import Encoder
 from shoal.engines.local.encode_views import views_of
 from shoal.engines.local.types import texts_of
 from shoal.kernels.encode_texts import TextNumbers, Views
+from shoal.model.runtime import Encoder
 
 _ROOM = 2**22  # keys that are numbered through a table instead of a sort
 _NEW = np.int32(-1)

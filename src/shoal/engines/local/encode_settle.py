@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.core.model_judge import Home, Judge, close_failing
-from shoal.core.model_runtime import Encoder
 from shoal.engines.local.encode_keys import Column
 from shoal.kernels.encode import first_common
+from shoal.model.batch import Home, Judge, close_failing
+from shoal.model.runtime import Encoder
 
 _COUNT = "\x00records"
 _HELD = 4_000_000  # rows that are gathered before equal ones are joined

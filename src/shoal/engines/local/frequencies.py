@@ -10,12 +10,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.errors import InputError
-from shoal.core.schema import Role, Schema
-from shoal.core.sensitive import Scale
 from shoal.engines.local.coding import Coder, code_column, code_sensitive
 from shoal.engines.local.source import Source, with_codes
 from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable, join_rows
+from shoal.schema.schema import Role, Schema
+from shoal.schema.sensitive import Scale
 
 _ROWS = "\x00rows"
 

@@ -13,7 +13,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.errors import InputError
-from shoal.core.schema import Role
 from shoal.engines.local.csv_file import CsvFile
 from shoal.engines.local.source import Source
 from shoal.methods.infer.column import MARKS, SAMPLE, ColumnFacts
@@ -22,6 +21,7 @@ from shoal.methods.infer.presets import OLDEST, SMALL_ZIPS, Preset, Rule, Step, 
 from shoal.methods.infer.propose import schema_document, schema_text
 from shoal.methods.infer.roles import Verdict, decide, hipaa_text
 from shoal.methods.infer.sets import ColumnSet, SetSearch, find_sets, with_single_columns
+from shoal.schema.schema import Role
 
 MAX_SIZE = 5
 THRESHOLD = 1.0

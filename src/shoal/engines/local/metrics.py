@@ -11,8 +11,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.errors import InputError
-from shoal.core.report import written
-from shoal.core.schema import Schema
 from shoal.engines.local.coding import Coder
 from shoal.engines.local.frequencies import coder_of, frequencies, with_kinds
 from shoal.engines.local.source import Source, with_codes
@@ -20,6 +18,8 @@ from shoal.measures.cells import cost_of_label, leaves
 from shoal.measures.labels import label_diversity
 from shoal.measures.utility import Grouping, column_diversity, column_losses, utility_of
 from shoal.methods.domain import Domain
+from shoal.reports.release import written
+from shoal.schema.schema import Schema
 
 ROWS = "\x00rows"
 _CLASS = "\x00class"

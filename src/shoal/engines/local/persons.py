@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.core.schema import Role, Schema
 from shoal.engines.local.recode import Recoder
 from shoal.engines.local.source import Source
 from shoal.measures.risk.persons import Repeats
 from shoal.methods.infer.persons import person_column
+from shoal.schema.schema import Role, Schema
 
 _CLASS, _WHO, _ROWS = "\x00class", "\x00who", "\x00rows"
 

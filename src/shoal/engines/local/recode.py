@@ -13,11 +13,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.core.schema import Kind, Schema
 from shoal.engines.local.frequencies import Frequencies
 from shoal.engines.local.sorting import COUNT, sort_records
 from shoal.engines.local.source import Source
 from shoal.methods.recoding import Recoding
+from shoal.schema.schema import Kind, Schema
 
 BATCH = 100_000  # records; Polars reads several such batches ahead
 

@@ -10,7 +10,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.errors import InputError, MethodError
-from shoal.core.schema import Schema
 from shoal.engines.local.infer import dense_codes
 from shoal.engines.local.source import Source
 from shoal.measures.attacks.linkage import MOST_WORK
@@ -19,6 +18,7 @@ from shoal.measures.risk.classes import LIMITS, below
 from shoal.measures.risk.individual import household_risk, individual_risk
 from shoal.measures.risk.report import Classes, RiskReport, risk_report
 from shoal.methods.domain import Domain
+from shoal.schema.schema import Schema
 
 _CELLS = 4_000_000  # people × classes that are compared at a time
 _ROWS, _WEIGHT, _PEOPLE = "\x00rows", "\x00weight", "\x00people"

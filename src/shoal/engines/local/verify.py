@@ -2,7 +2,7 @@
 
 Nothing here knows how a release came about. Classes are the distinct texts of
 the quasi-identifier columns as they stand in the file; what a sensitive value is, and how
-its column is ordered, says `core.sensitive`; models are judged by `core.privacy` in exact
+its column is ordered, says `schema.sensitive`; models are judged by `privacy` in exact
 arithmetic; no kernel, domain or frequency table is used.
 """
 
@@ -15,26 +15,26 @@ from typing import Any
 import polars as pl
 
 from shoal.core.errors import InputError
-from shoal.core.model_judge import supersets
-from shoal.core.privacy import (
-    ClassSummary,
-    KAnonymity,
-    NTCloseness,
-    PrivacyModel,
-    Reference,
-    TCloseness,
-    expand,
-)
-from shoal.core.report import ModelResult, Verification
-from shoal.core.schema import Kind, Schema
-from shoal.core.sensitive import Scale, Values, notices
 from shoal.engines.local.source import Source
 from shoal.engines.local.types import holds_dates, texts_of
+from shoal.model.batch import supersets
+from shoal.privacy import (
+    EquivalenceClass,
+    Promise,
+    Reference,
+    Verdict,
+    expand,
+    judge_classes,
+    judge_sizes,
+)
+from shoal.reports.release import Verification
+from shoal.schema.schema import Kind, Schema
+from shoal.schema.sensitive import Scale, Values, notices
 
 _ROWS = "\x00rows"
 
 
-def verify_source(source: Source, schema: Schema, models: Sequence[PrivacyModel]) -> Verification:
+def verify_source(source: Source, schema: Schema, models: Sequence[Promise]) -> Verification:
     """Judge the table as it is written.
 
     Raises:
@@ -61,16 +61,12 @@ def verify_source(source: Source, schema: Schema, models: Sequence[PrivacyModel]
     secret = columns[len(quasi) :]
     seen = {name: _Spread.read(cells, classes, Scale.of(schema, name, spread)) for name in secret}
     for model in spread:
-        if isinstance(model, KAnonymity):
-            wrong = [] if sizes.min() >= model.k else (sizes < model.k).arg_true().to_list()  # type: ignore[operator]
-            value: float | None = int(sizes.min())  # type: ignore[arg-type]
+        if model.column is None:
+            verdict = judge_sizes(model, sizes.to_list())
         else:
-            wrong, value = seen[str(model.column)].judge(model)
-        failed.update(wrong)
-        violating = int(sizes.gather(wrong).sum()) if wrong else 0
-        results.append(
-            ModelResult(model=model, holds=not wrong, value=value, violating_records=violating)
-        )
+            verdict = seen[model.column].judge(model)
+        failed.update(verdict.failing)
+        results.append(verdict)
     return Verification(
         records=int(sizes.sum()),
         classes=classes.height,
@@ -113,33 +109,29 @@ class _Spread:
         keys = classes.select(quasi).rows()
         return cls(scale, values, keys, counts, values.reference(totals))
 
-    def judge(self, model: PrivacyModel) -> tuple[list[int], float | None]:
-        """Return the classes that fail, and the worst measure."""
-        worst: float | None = None
-        wrong = []
-        of_two = min if model.better == "high" else max
-        asked = self.scale.named(model)
+    def judge(self, model: Promise) -> Verdict:
+        """Judge every class; the sets of records around one are looked at where it fails."""
         known: dict[Any, Mapping[int, int]] = {}
-        for number in range(len(self.counts)):
-            summary = self._summary(number, asked)
-            value = asked.measure(summary)
-            holds = asked.holds(summary)
-            if not holds and isinstance(asked, NTCloseness):
-                known = known or dict(zip(self.keys, self.counts, strict=True))
-                size = len(self.values.labels)
-                wider = supersets(self.keys[number], known, least=asked.n, size=size)
-                summary = replace(summary, supersets=wider)
-                value, holds = asked.measure(summary), asked.holds(summary)
-            worst = value if worst is None else of_two(worst, value)
-            if not holds:
-                wrong.append(number)
-        return wrong, worst
 
-    def _summary(self, number: int, model: PrivacyModel) -> ClassSummary:
+        def widen(number: int) -> EquivalenceClass:
+            known.update({} if known else zip(self.keys, self.counts, strict=True))
+            wider = supersets(
+                self.keys[number], known, least=model.least_superset, size=len(self.values.labels)
+            )
+            return replace(self._seen(number), supersets=wider)
+
+        asked = self.scale.named(model)
+        compared = model.compares or getattr(asked, "values", None) is not None
+        view = self._seen if compared else self._alone
+        classes = map(view, range(len(self.counts)))
+        return replace(judge_classes(asked, classes, widen=widen), model=model)
+
+    def _seen(self, number: int) -> EquivalenceClass:
         counts = self.counts[number]
-        records = sum(counts.values())
-        if isinstance(model, (TCloseness, NTCloseness)) or getattr(model, "values", None):
-            places = range(len(self.reference.counts))
-            dense = [counts.get(place, 0) for place in places]
-            return ClassSummary(records, dense, reference=self.reference)
-        return ClassSummary(records, list(counts.values()))
+        dense = [counts.get(place, 0) for place in range(len(self.reference.counts))]
+        return EquivalenceClass(sum(dense), dense, reference=self.reference)
+
+    def _alone(self, number: int) -> EquivalenceClass:
+        """Return a class for a promise that compares it with nothing: only what it holds."""
+        counts = list(self.counts[number].values())
+        return EquivalenceClass(sum(counts), counts)

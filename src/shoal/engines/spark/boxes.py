@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.model_runtime import Column, Encoder
-from shoal.core.model_sweep import runs_of
 from shoal.kernels.boxes import BoxTree, box_tree, first_box
+from shoal.model.runtime import Column, Encoder
+from shoal.model.sweep import runs_of
 
 
 class BareEncoder(Encoder):

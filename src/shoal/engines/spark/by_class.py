@@ -9,14 +9,12 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.privacy import PrivacyModel
-from shoal.core.report import ModelResult
 from shoal.engines.spark.arrange import FILED, PART, PLACES
 from shoal.engines.spark.coding import Packing
 from shoal.engines.spark.far import Far, FarTable, apart, by_column
@@ -29,6 +27,7 @@ from shoal.methods.frequency import FrequencyTable
 from shoal.methods.judging import judge_recoding
 from shoal.methods.microaggregation.centroids import centroids
 from shoal.methods.recoding import Recoding, with_centroids
+from shoal.privacy import Promise, Verdict
 
 Asked = Callable[[Recoding], Any]  # what is asked of some classes that are all there
 Codes = NDArray[np.int32]
@@ -82,26 +81,16 @@ def far_told(table: FarTable, far: Far, *, target: str | None) -> Told:
     return Told(diversity, spread, minority)
 
 
-def far_judged(
-    table: FarTable, far: Far, models: Sequence[PrivacyModel]
-) -> tuple[ModelResult, ...]:
+def far_judged(table: FarTable, far: Far, models: Sequence[Promise]) -> tuple[Verdict, ...]:
     """Judge the classes of a recoding where their sensitive values are."""
     left = _spread_of_released(table, far)
 
-    def asked(classes: Recoding) -> list[ModelResult]:
+    def asked(classes: Recoding) -> list[Verdict]:
         known = replace(classes, table=replace(classes.table, whole=left))
         return list(judge_recoding(known, models))
 
-    found = []
-    for results in zip(*by_class(table, far, asked), strict=True):
-        model = results[0].model
-        of_two = min if model.better == "high" else max
-        wrong = sum(result.violating_records for result in results)
-        worst = of_two(result.value for result in results if result.value is not None)
-        found.append(
-            ModelResult(model=model, holds=not wrong, value=worst, violating_records=wrong)
-        )
-    return tuple(found)
+    parts = zip(*by_class(table, far, asked), strict=True)
+    return tuple(reduce(Verdict.merge, verdicts) for verdicts in parts)
 
 
 def _spread_of_released(table: FarTable, far: Far) -> tuple[NDArray[np.int64], ...]:

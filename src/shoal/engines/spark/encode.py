@@ -18,12 +18,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from shoal.core.errors import NoSolutionError, UnsafeReleaseError
-from shoal.core.model import RecodingModel
-from shoal.core.model_judge import Judge, close_failing
-from shoal.core.model_runtime import Encoder
-from shoal.core.model_safe import for_safe
-from shoal.core.model_sweep import sweep
-from shoal.core.report import Verification
 from shoal.core.spreadsheet import is_guarded
 from shoal.engines.local.encode import Encoded, EncodeJob, _released, _unseen_error
 from shoal.engines.local.encode_keys import Column
@@ -47,6 +41,12 @@ from shoal.engines.spark.trial import FarBoard, FarTuples, single_rows
 from shoal.engines.spark.verify import verify_table
 from shoal.engines.spark.write import all_or_nothing, kind_of
 from shoal.methods.infer.kept import beside
+from shoal.model.batch import Judge, close_failing
+from shoal.model.model import RecodingModel
+from shoal.model.runtime import Encoder
+from shoal.model.safe import for_safe
+from shoal.model.sweep import sweep
+from shoal.reports.release import Verification
 
 
 def encode(

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from shoal.core.report import Risk
 from shoal.engines.spark.arrange import PLACES
 from shoal.engines.spark.coding import Packing
 from shoal.engines.spark.frequencies import Coded
@@ -23,6 +22,7 @@ from shoal.engines.spark.piles import ROWS, Sums, Work, arrays, pile
 from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable, sort_rows
 from shoal.methods.recoding import SUPPRESSED, Recoding, recoding_of
+from shoal.reports.release import Risk
 
 DRIVER_ROWS = 5_000_000  # distinct tuples that are brought to the driver
 

@@ -11,7 +11,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from shoal.core.errors import InputError
-from shoal.core.schema import Schema
 from shoal.engines.local.coding import UNSEEN, Coder
 from shoal.engines.local.frequencies import Frequencies, coder_of
 from shoal.engines.local.source import with_codes
@@ -20,6 +19,7 @@ from shoal.engines.spark.piles import ROWS, Keys, Sums, collected, count_keys, s
 from shoal.engines.spark.source import SparkSource, guarded
 from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable, join_rows
+from shoal.schema.schema import Schema
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
 from shoal.core.errors import NoSolutionError
-from shoal.core.privacy import PrivacyModel, expand
 from shoal.engines.spark.arrange import PLACES
 from shoal.engines.spark.coding import Packing
 from shoal.engines.spark.far import Far, FarTable, by_column
@@ -41,13 +40,14 @@ from shoal.methods.lattice.result import boxes_at, recoding_at, settle
 from shoal.methods.lattice.search import _DENSE_SEARCHES, Exploration, _stopper, best_settled
 from shoal.methods.lattice.space import Node, Space, space_of
 from shoal.methods.recoding import SUPPRESSED, Recoding
+from shoal.privacy import Promise, expand
 
 _FAR = 2**40  # the size that the table on Spark is taken to have: any other source is nearer
 
 
 def far_lattice(
     table: FarTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     method: str,
     most: int,

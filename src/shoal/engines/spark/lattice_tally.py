@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
-from shoal.core.privacy import NTCloseness, TCloseness
 from shoal.engines.spark.coding import Packing
 from shoal.engines.spark.frequencies import Coded
 from shoal.engines.spark.piles import ROWS, arrays, joined
@@ -27,12 +26,13 @@ from shoal.methods.lattice.measures import Measure, Tally
 from shoal.methods.lattice.pledge import Pledge
 from shoal.methods.lattice.result import closeness_of, codes_at, without_far
 from shoal.methods.lattice.space import Node, Space
+from shoal.privacy import Promise
 
 
 class Step(NamedTuple):
     """A closeness model, and the records that classes were compared with, by their value."""
 
-    model: TCloseness | NTCloseness
+    model: Promise
     total: NDArray[np.int64]
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from shoal.core.schema import Schema
 from shoal.engines.local.metrics import ROWS as LOCAL_ROWS
 from shoal.engines.local.metrics import Released
 from shoal.engines.spark.frequencies import cells, code_table
 from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.source import SparkSource
+from shoal.schema.schema import Schema
 
 
 def measure_release(

@@ -16,7 +16,6 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from shoal.core.privacy import PrivacyModel
 from shoal.engines.spark.coding import Packing
 from shoal.engines.spark.cuts import Block, Cut, Tree
 from shoal.engines.spark.far import (
@@ -37,6 +36,7 @@ from shoal.engines.spark.source import guarded
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.judging import failing_classes, one_class
 from shoal.methods.mondrian.search import mondrian
+from shoal.privacy import Promise
 
 TASK_ROWS = 2_000_000  # distinct tuples that one task cuts by itself
 CELLS = 2**24  # counters that a task and the driver hold at a time
@@ -44,7 +44,7 @@ _PILE = 250_000  # keys of a pile
 
 
 def far_mondrian(
-    table: FarTable, models: Sequence[PrivacyModel], *, task_rows: int | None = None
+    table: FarTable, models: Sequence[Promise], *, task_rows: int | None = None
 ) -> Far:
     """Run strict Mondrian over a table on Spark.
 
@@ -178,7 +178,7 @@ def _cut_block(
 class _Search:
     """The first cuts: blocks are cut by jobs until each fits one task."""
 
-    def __init__(self, table: FarTable, models: tuple[PrivacyModel, ...], task_rows: int) -> None:
+    def __init__(self, table: FarTable, models: tuple[Promise, ...], task_rows: int) -> None:
         self.table, self.models, self.task_rows = table, models, task_rows
         self.domains = table.coded.domains
         self.spread = len(table.coded.sensitive_domains)

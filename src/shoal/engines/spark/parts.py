@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
 from shoal.core.errors import NoSolutionError
-from shoal.core.privacy import PrivacyModel
 from shoal.engines.spark.dividing import split_by_kmeans
 from shoal.engines.spark.source import guarded
 from shoal.methods import registry
@@ -30,6 +29,7 @@ from shoal.methods.partitions import (
     subtable,
 )
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Task:
     domains: tuple[Domain, ...]
     sensitive_domains: tuple[Domain, ...]
     whole: tuple[NDArray[np.int64], ...]
-    models: tuple[PrivacyModel, ...]
+    models: tuple[Promise, ...]
     method: str
     release: str | None
     options: Mapping[str, Any]

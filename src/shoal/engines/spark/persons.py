@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from shoal.core.schema import Role, Schema
 from shoal.engines.spark.source import SparkSource
 from shoal.measures.risk.persons import Repeats
 from shoal.methods.infer.persons import person_column
+from shoal.schema.schema import Role, Schema
 
 
 def repeating(source: SparkSource, schema: Schema) -> tuple[str, tuple[int, int]] | None:

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from shoal.core.schema import Kind, Schema
 from shoal.engines.spark.arrange import (
     FILED,
     PART,
@@ -35,6 +34,7 @@ from shoal.engines.spark.frequencies import Coded
 from shoal.engines.spark.piles import ROWS, sent_piles, spread_out
 from shoal.engines.spark.source import SparkSource
 from shoal.methods.recoding import Recoding
+from shoal.schema.schema import Kind, Schema
 
 SORTED = 250_000  # records that a task sorts at once, or the records of one class
 LARGE = 1_000_000  # a class with more records is sorted by Spark

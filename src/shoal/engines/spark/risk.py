@@ -12,7 +12,6 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from shoal.core.errors import InputError
-from shoal.core.schema import Schema
 from shoal.engines.local.infer import dense_codes
 from shoal.engines.local.risk import _class_risks, check_question
 from shoal.engines.spark.coding import small
@@ -21,6 +20,7 @@ from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.source import SparkSource
 from shoal.measures.risk.classes import LIMITS, below
 from shoal.measures.risk.report import Classes, RiskReport, risk_report
+from shoal.schema.schema import Schema
 
 _WEIGHT, _BAD, _PEOPLE = "weight", "bad", "people"
 

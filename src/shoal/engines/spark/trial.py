@@ -22,10 +22,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from shoal.core.model import RecodingModel
-from shoal.core.model_judge import Home, Judge, close_failing
-from shoal.core.model_runtime import Encoder
-from shoal.core.model_sweep import sweep
 from shoal.engines.local.encode_keys import Column
 from shoal.engines.local.encode_settle import Cover, Known, home_of, near_homes
 from shoal.engines.spark.boxes import BoxCover
@@ -33,6 +29,10 @@ from shoal.engines.spark.coding import Packing, changed
 from shoal.engines.spark.far import FarTable, coded_rows
 from shoal.engines.spark.piles import ROWS, Work, joined
 from shoal.engines.spark.source import SparkSource, guarded
+from shoal.model.batch import Home, Judge, close_failing
+from shoal.model.model import RecodingModel
+from shoal.model.runtime import Encoder
+from shoal.model.sweep import sweep
 
 SETS = 64_000_000  # bytes that the sets of classes of all values may take
 Texts = tuple[str | None, ...]

@@ -6,7 +6,10 @@ local engine's; where there are many, every executor judges the classes it holds
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import polars as pl
@@ -14,27 +17,28 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DateType, TimestampNTZType, TimestampType
 
 from shoal.core.errors import InputError
-from shoal.core.privacy import (
-    ClassSummary,
-    KAnonymity,
-    NTCloseness,
-    PrivacyModel,
-    expand,
-)
-from shoal.core.report import ModelResult, Verification
-from shoal.core.schema import Kind, Schema
-from shoal.core.sensitive import Scale, notices
 from shoal.engines.local.source import Source
 from shoal.engines.local.verify import verify_source
 from shoal.engines.spark.coding import small
 from shoal.engines.spark.frequencies import cells
 from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.source import SparkSource
+from shoal.privacy import (
+    EquivalenceClass,
+    Needs,
+    Promise,
+    Reference,
+    Verdict,
+    expand,
+    judge_classes,
+    judge_sizes,
+)
+from shoal.reports.release import Verification
+from shoal.schema.schema import Kind, Schema
+from shoal.schema.sensitive import Scale, notices
 
 _TIMES = (DateType, TimestampType, TimestampNTZType)
 WEIGHT = "\x00weight"
-_TOLD = {"model": pl.Int32, "worst": pl.Float64, "classes": pl.Int64, "records": pl.Int64,
-         "smallest": pl.Int64, "wrong": pl.Int64}  # fmt: skip
 FEW = 250_000  # cells that the driver judges by itself: some 150 MB there
 
 
@@ -49,7 +53,7 @@ def local_source(source: SparkSource, columns: Sequence[str], found: pl.DataFram
 
 
 def verify_table(
-    source: SparkSource, schema: Schema, models: Sequence[PrivacyModel], *, few: int = FEW
+    source: SparkSource, schema: Schema, models: Sequence[Promise], *, few: int = FEW
 ) -> Verification:
     """Judge a table as it is written.
 
@@ -67,7 +71,7 @@ def verify_table(
     source.check(columns)
     far = _Far(source, schema, tuple(spread), tuple(columns))
     try:
-        if any(isinstance(m, NTCloseness) for m in spread) or far.size() <= few:
+        if any(Needs.SUPERSETS in m.needs for m in spread) or far.size() <= few:
             # (n,t)-closeness compares a class with sets of other classes, so it needs them all.
             return verify_source(far.here(), schema, models)
         return far.judge()
@@ -82,7 +86,7 @@ class _Far:
         self,
         source: SparkSource,
         schema: Schema,
-        models: tuple[PrivacyModel, ...],
+        models: tuple[Promise, ...],
         columns: tuple[str, ...],
     ) -> None:
         self.source, self.schema, self.models, self.columns = source, schema, models, columns
@@ -121,17 +125,17 @@ class _Far:
         packed = F.struct(F.array(*entries).alias("at"), F.col(ROWS).alias("n"))
         classes = frame.groupBy(*self.quasi).agg(F.collect_list(packed).alias("cells"))
         work = _judged(self.judged, [str(name) for name in named], references)
-        schema = "model int, worst double, classes long, records long, smallest long, wrong long"
-        found = self.source.polars(classes.select("cells").mapInArrow(work, schema))
-        return self._sum_up(found)
+        found = self.source.polars(classes.select("cells").mapInArrow(work, "found binary"))
+        return self._merged([pickle.loads(blob) for blob in found["found"]])
 
     def _judge_sizes(self) -> Verification:
         """Judge classes of which nothing but their size is asked: each cell is a class."""
         found = self.source.polars(self.cells.groupBy(ROWS).agg(F.count(F.lit(1)).alias("many")))
-        tally = _Tally(self.models)
-        for size, many in found.select(ROWS, "many").iter_rows():
-            tally.add([{"n": size}], (), (), many=many)
-        return self._sum_up(pl.DataFrame(tally.rows() if tally.classes else [], _TOLD))
+        sizes, many = found[ROWS].to_list(), found["many"].to_list()
+        verdicts = [
+            judge_classes(model, map(EquivalenceClass, sizes), times=many) for model in self.models
+        ]
+        return self._merged([_verification(sizes, verdicts, many)] if sizes else [])
 
     def _columns(self) -> tuple[list[dict[str | None, int]], list[Any]]:
         """Return the place of every sensitive text, and how often each place occurs."""
@@ -157,96 +161,69 @@ class _Far:
             self.judged = tuple(scale.named(m) if m.column == name else m for m in self.judged)
         return places, references
 
-    def _sum_up(self, found: pl.DataFrame) -> Verification:
-        every = found.filter(pl.col("model") == len(self.models))
-        if not every.height:
+    def _merged(self, found: Sequence[Verification]) -> Verification:
+        if not found:
             raise InputError(
                 where=self.source.where, problem="the table has a header but no record; bring some"
             )
-        results = []
-        for number, model in enumerate(self.models):
-            mine = found.filter(pl.col("model") == number)
-            worst: Any = mine["worst"].min() if model.better == "high" else mine["worst"].max()
-            wrong = int(mine["wrong"].sum())
-            value = int(worst) if isinstance(model, KAnonymity) else worst
-            results.append(
-                ModelResult(model=model, holds=not wrong, value=value, violating_records=wrong)
-            )
-        return Verification(
-            records=int(every["records"].sum()),
-            classes=int(every["classes"].sum()),
-            smallest_class=int(every["smallest"].min()),  # type: ignore[arg-type]
-            violating_records=int(every["wrong"].sum()),
-            privacy=tuple(results),
-            warnings=self.said,
-        )
+        whole = reduce(Verification.merge, found)
+        # As they were asked for: what was judged may name its values as they are counted.
+        asked = zip(whole.privacy, self.models, strict=True)
+        privacy = tuple(replace(verdict, model=model) for verdict, model in asked)
+        return replace(whole, privacy=privacy, warnings=self.said)
 
 
-def _judged(models: Sequence[PrivacyModel], names: Sequence[str], references: Sequence[Any]) -> Any:
+def _judged(models: Sequence[Promise], names: Sequence[str], references: Sequence[Any]) -> Any:
     """Return the function that judges the classes of a partition."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        tally = _Tally(models)
         for batch in batches:
-            for each in batch.column(0).to_pylist():
-                tally.add(each, names, references)
-        if tally.classes:
-            kinds = {"model": pa.int32(), "worst": pa.float64()}
-            sums = dict.fromkeys(("classes", "records", "smallest", "wrong"), pa.int64())
-            schema = pa.schema({**kinds, **sums})
-            yield pa.RecordBatch.from_pylist(tally.rows(), schema=schema)
+            classes = batch.column(0).to_pylist()
+            if classes:
+                found = _judge_batch(classes, models, names, references)
+                yield pa.RecordBatch.from_pydict({"found": [pickle.dumps(found)]})
 
     return work
 
 
-class _Tally:
-    """What the classes of one partition come to."""
+def _judge_batch(
+    classes: Sequence[Sequence[Any]],
+    models: Sequence[Promise],
+    names: Sequence[str],
+    references: Sequence[Any],
+) -> Verification:
+    """Judge classes, each given as its cells: places of sensitive values, and records."""
+    sizes = [sum(cell["n"] for cell in each) for each in classes]
+    verdicts = []
+    for model in models:
+        if model.column is None:
+            verdicts.append(judge_sizes(model, sizes))
+            continue
+        s = names.index(model.column)
+        seen = (_seen(each, s, references[s]) for each in classes)
+        verdicts.append(judge_classes(model, seen))
+    return _verification(sizes, verdicts)
 
-    def __init__(self, models: Sequence[PrivacyModel]) -> None:
-        self.models = models
-        self.worst: list[float | None] = [None] * len(models)
-        self.wrong = [0] * (len(models) + 1)
-        self.classes = self.records = 0
-        self.smallest = 2**62
 
-    def add(
-        self, each: list[Any], names: Sequence[str], references: Sequence[Any], *, many: int = 1
-    ) -> None:
-        """Judge a class, or many that are alike."""
-        size = sum(cell["n"] for cell in each)
-        self.classes += many
-        self.records += size * many
-        self.smallest = min(self.smallest, size)
-        histograms = []
-        for s in range(len(names)):
-            counts = [0] * len(references[s].counts)
-            for cell in each:
-                counts[cell["at"][s]] += cell["n"]
-            histograms.append(counts)
-        failed = False
-        for number, model in enumerate(self.models):
-            summary = ClassSummary(size)
-            if model.column is not None:
-                s = names.index(model.column)
-                summary = ClassSummary(size, histograms[s], reference=references[s])
-            value = model.measure(summary)
-            of_two = min if model.better == "high" else max
-            worst = self.worst[number]
-            self.worst[number] = value if worst is None else of_two(worst, value)
-            if not model.holds(summary):
-                self.wrong[number] += size * many
-                failed = True
-        self.wrong[-1] += size * many if failed else 0
+def _seen(cells: Sequence[Any], column: int, reference: Reference) -> EquivalenceClass:
+    counts = [0] * len(reference.counts)
+    for cell in cells:
+        counts[cell["at"][column]] += cell["n"]
+    return EquivalenceClass(sum(counts), counts, reference=reference)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return a row a model, and a last one for all of them."""
-        shared = {"classes": self.classes, "records": self.records, "smallest": self.smallest}
-        return [
-            {"model": number, "worst": None if worst is None else float(worst), **shared,
-             "wrong": wrong}
-            for number, (worst, wrong) in enumerate(
-                zip([*self.worst, None], self.wrong, strict=True)
-            )
-        ]  # fmt: skip
+
+def _verification(
+    sizes: Sequence[int], verdicts: Sequence[Verdict], many: Sequence[int] | None = None
+) -> Verification:
+    """Return the verification of some classes; many: how often each of them is there."""
+    times = many or [1] * len(sizes)
+    failed = set().union(*(verdict.failing for verdict in verdicts))
+    return Verification(
+        records=sum(size * n for size, n in zip(sizes, times, strict=True)),
+        classes=sum(times),
+        smallest_class=min(sizes),
+        violating_records=sum(sizes[place] * times[place] for place in failed),
+        privacy=tuple(replace(verdict, failing=()) for verdict in verdicts),
+    )

@@ -10,8 +10,8 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.schema import Kind
 from shoal.methods.domain import Domain
+from shoal.schema.schema import Kind
 
 _INTERVAL = re.compile(r"\[(.*), (.*)\]", re.DOTALL)
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.privacy import PrivacyModel
-from shoal.core.report import Verification
+from shoal.privacy import Promise
+from shoal.reports.release import Verification
 
 FEW_PEOPLE = 5
 """People of a class that are few, where no promise says k."""
@@ -85,6 +85,6 @@ def told(verified: Verification, repeats: Repeats | None, warnings: Sequence[str
     return replace(verified, repeats=document, warnings=(*first, *warnings, *verified.warnings))
 
 
-def asked_k(models: Sequence[PrivacyModel], default: int = 2) -> int:
+def asked_k(models: Sequence[Promise], default: int = 2) -> int:
     """Return the largest k that a promise speaks of."""
     return max((int(getattr(model, "k", 0)) for model in models), default=0) or default

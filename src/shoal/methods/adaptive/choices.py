@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from math import ceil, floor
 
 from shoal.core.errors import MethodError, NoSolutionError
-from shoal.core.privacy import KAnonymity, LDiversity, PrivacyModel, expand
-from shoal.core.schema import Schema
 from shoal.methods.adaptive.pipeline import Plan, Techniques
+from shoal.privacy import KAnonymity, LDiversity, Promise, expand
+from shoal.schema.schema import Schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ def importance(schema: Schema) -> list[str]:
     return sorted(schema.quasi, key=lambda name: -schema.attribute(name).weight)
 
 
-def promised_diversity(models: Iterable[PrivacyModel], schema: Schema) -> dict[str, int]:
+def promised_diversity(models: Iterable[Promise], schema: Schema) -> dict[str, int]:
     """Return the diversity that a promise asks of each sensitive column.
 
     Raises:
@@ -115,7 +115,7 @@ def asked_diversity(schema: Schema, choices: Choices) -> dict[str, int]:
             problem="sensitive suppression was asked for, but there is no sensitive column; "
             "name one, or leave sensitive suppression out"
         )
-    models: Iterable[PrivacyModel] = [LDiversity(x, column=name) for name, x in asked.items()]
+    models: Iterable[Promise] = [LDiversity(x, column=name) for name, x in asked.items()]
     if not choices.replace_promise:
         models = schema.with_promise(models).privacy
     kept = promised_diversity(models, schema)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import UnknownValueError
-from shoal.core.hierarchy import Hierarchy
+from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels import clustering_cut as kernel
 from shoal.kernels.clustering_losses import packed
 from shoal.methods.arrays import promise_of
@@ -15,10 +14,11 @@ from shoal.methods.clustering.settle import settle
 from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise
 
 
 def bestcut(
-    table: FrequencyTable, models: Sequence[PrivacyModel], *, suppression_limit: float = 0.0
+    table: FrequencyTable, models: Sequence[Promise], *, suppression_limit: float = 0.0
 ) -> Recoding:
     """Cut where the information loss falls most, over all columns and all positions.
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.privacy import AlphaKAnonymity, KAnonymity, PrivacyModel
 from shoal.kernels.clustering_space import BRANCHES, FULL, KIND, MISSING, SIZE, START, TABLE, Space
 from shoal.methods.frequency import FrequencyTable
+from shoal.privacy import Promise
 
 MOST = 1 << 18
 """How many pairs of a record and a cluster are looked at together."""
@@ -24,9 +24,9 @@ class Clusters(NamedTuple):
     records: NDArray[np.int64]
 
 
-def least_records(models: Sequence[PrivacyModel]) -> int:
+def least_records(models: Sequence[Promise]) -> int:
     """Return how many records the promise asks of a class."""
-    return max((m.k for m in models if isinstance(m, (KAnonymity, AlphaKAnonymity))), default=1)
+    return max((m.least_records for m in models), default=1)
 
 
 def order_of(label: NDArray[np.int64]) -> NDArray[np.int64]:

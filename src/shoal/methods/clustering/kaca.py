@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels.clustering_kaca import merge_classes
 from shoal.methods.clustering.clusters import Clusters, least_records
 from shoal.methods.clustering.repair import recode
 from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise
 
 WEIGHTS = ("height", "uniform", "example")
 
 
 def kaca(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     weights: str = "height",
     beta: float = 1.0,

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels.clustering_member import grow
 from shoal.kernels.clustering_space import SCALE, Space
 from shoal.methods.clustering.clusters import (
@@ -21,11 +20,12 @@ from shoal.methods.clustering.repair import recode
 from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise
 
 
 def kmember(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     cm: bool = False,
     target: str | None = None,

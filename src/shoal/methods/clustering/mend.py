@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.axes import Promise
+from shoal.kernels.axes import PromiseArrays
 from shoal.kernels.clustering_space import FULL, Space
 from shoal.methods.clustering.clusters import MOST, costs
 from shoal.methods.verdicts import breaking
@@ -86,7 +86,9 @@ def board_of(
     )  # fmt: skip
 
 
-def mend(board: Board, *, promise: Promise, budget: int, near: int = NEAR) -> NDArray[np.int64]:
+def mend(
+    board: Board, *, promise: PromiseArrays, budget: int, near: int = NEAR
+) -> NDArray[np.int64]:
     """Return, for each cluster, the cluster it becomes part of; -1: suppressed.
 
     near: how many clusters each one looks at where there are many.

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels.clustering_oka import State, attach
 from shoal.kernels.clustering_space import BRANCHES, FULL, KIND, MISSING, SIZE, START, TABLE, Space
 from shoal.methods.clustering.clusters import Clusters, boxes_of, least_records
@@ -16,11 +15,12 @@ from shoal.methods.clustering.repair import recode
 from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise
 
 
 def oka(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     iterations: int = 1,
     size_factor: bool = True,

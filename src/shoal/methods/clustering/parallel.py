@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels.clustering_space import FULL, SCALE, Space
 from shoal.kernels.clustering_together import WISHES, Growing, far_apart, grow_together
 from shoal.methods.clustering.clusters import MOST, Clusters, costs, least_records
@@ -20,6 +19,7 @@ from shoal.methods.clustering.space import space_of
 from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise
 
 ROUNDS = 20
 
@@ -40,7 +40,7 @@ class Tuples(NamedTuple):
 
 def kmember_parallel(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     cm: bool = False,
     target: str | None = None,

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels import clustering_cut, clustering_local
-from shoal.kernels.axes import Promise
+from shoal.kernels.axes import PromiseArrays
 from shoal.kernels.clustering_local import Pieces
 from shoal.kernels.clustering_losses import packed
 from shoal.kernels.clustering_space import BRANCHES, FULL, Space, places_of, tree_steps
@@ -35,6 +34,7 @@ from shoal.methods.clustering.settle import settle
 from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise
 
 PART = 4_000
 """Pieces that one local search looks at together; fixed, so that threads change nothing."""
@@ -128,7 +128,7 @@ class _Plan:
 
 def refine(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     effort: str = "normal",
     seconds: float | None = None,
@@ -202,7 +202,7 @@ class _Task(NamedTuple):
 
     space: Space
     losses: NDArray[np.int32]
-    promise: Promise
+    promise: PromiseArrays
 
 
 Beginning = Callable[[FrequencyTable, _Task, Rows], Clusters]

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels.clustering_space import Space
 from shoal.methods.arrays import promise_of
 from shoal.methods.clustering.clusters import (
@@ -20,11 +19,12 @@ from shoal.methods.clustering.clusters import (
 from shoal.methods.clustering.mend import board_of, mend
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import SUPPRESSED, Recoding, recoding_of
+from shoal.privacy import Promise
 
 
 def recode(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     clusters: Clusters,
     *,
     space: Space,
@@ -59,7 +59,7 @@ def recode(
 
 def _mended(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     clusters: Clusters,
     space: Space,
     budget: int,

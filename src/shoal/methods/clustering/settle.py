@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels.clustering_space import Space
 from shoal.methods.clustering.clusters import Clusters, boxes_of, order_of
 from shoal.methods.clustering.repair import recode
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.judging import failing_classes, one_class
 from shoal.methods.recoding import Recoding, recoding_of
+from shoal.privacy import Promise
 
 
 def settle(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     clusters: Clusters,
     *,
     space: Space,

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels.clustering_space import SCALE
 from shoal.kernels.clustering_threshold import grow_within
 from shoal.methods.clustering.clusters import Clusters
@@ -17,11 +16,12 @@ from shoal.methods.clustering.space import space_of
 from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise
 
 
 def threshold(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     diversity: float | None = None,
     seed: int = 0,

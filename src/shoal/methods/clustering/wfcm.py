@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels.clustering_space import Space
 from shoal.kernels.clustering_wfcm import fill, nearest_centroid
 from shoal.methods.clustering.clusters import Clusters, boxes_of, least_records
@@ -17,6 +16,7 @@ from shoal.methods.clustering.repair import recode
 from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise
 
 ONE = 1024
 """A weight of 1."""
@@ -24,7 +24,7 @@ ONE = 1024
 
 def wfcm(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     iterations: int = 10,
     seed: int = 0,

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shoal.core.schema import Role
+from shoal.schema.schema import Role
 
 HIPAA: Mapping[str, str] = {
     "A": "names",

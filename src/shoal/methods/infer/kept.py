@@ -13,11 +13,11 @@ from enum import StrEnum
 from typing import Any
 
 from shoal.core.errors import SchemaError
-from shoal.core.schema import KEPT, Kind, Role, Schema
 from shoal.methods.infer.column import ColumnFacts
 from shoal.methods.infer.headers import names_person, words_of
 from shoal.methods.infer.patterns import is_person_name
 from shoal.methods.infer.roles import FEW, Verdict, decide
+from shoal.schema.schema import KEPT, Kind, Role, Schema
 
 NEARLY = 0.5
 """Distinct values for each present one from which a column nearly identifies alone: fewer

@@ -15,11 +15,11 @@ from enum import StrEnum
 from typing import Any
 
 from shoal.core.errors import MethodError
-from shoal.core.schema import Kind, Role
 from shoal.methods.infer.column import ColumnFacts
 from shoal.methods.infer.headers import concept_of
 from shoal.methods.infer.propose import schema_document
 from shoal.methods.infer.roles import Verdict, is_band
+from shoal.schema.schema import Kind, Role
 
 PRESETS = ("hipaa-safe-harbor",)
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shoal.core.dates import fitting_forms
-from shoal.core.schema import Kind, Role
 from shoal.methods.infer.column import ColumnFacts
 from shoal.methods.infer.roles import Verdict, hipaa_text, is_band
+from shoal.schema.schema import Kind, Role
 
 FEW_VALUES = 4
 """A column with at most so many values goes straight from value to root."""

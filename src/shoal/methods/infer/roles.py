@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass, field, replace
 
 from shoal.core.dates import fitting_forms
-from shoal.core.schema import Kind, Role
 from shoal.methods.infer.column import ColumnFacts
 from shoal.methods.infer.headers import (
     CONCEPTS,
@@ -21,6 +20,7 @@ from shoal.methods.infer.headers import (
     words_of,
 )
 from shoal.methods.infer.patterns import EMBEDDED, Pattern, date_form, is_phone_digits, signs
+from shoal.schema.schema import Kind, Role
 
 NEARLY_UNIQUE = 0.95
 _CODE_WORDS = CONCEPTS["id"].words | {"code", "type", "class", "category", "typ", "art", "flag"}

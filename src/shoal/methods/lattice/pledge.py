@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import AlphaKAnonymity, KAnonymity, PrivacyModel
-from shoal.kernels.axes import CLOSENESS, EQUAL, NT_CLOSENESS, ORDERED, Promise
+from shoal.kernels.axes import CLOSENESS, EQUAL, NT_CLOSENESS, ORDERED, PromiseArrays
+from shoal.privacy import Promise
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +23,14 @@ class Pledge:
         records: records of the table.
     """
 
-    models: tuple[PrivacyModel, ...]
+    models: tuple[Promise, ...]
     budget: int
     records: int
 
     @property
     def k(self) -> int:
         """Return the smallest class that the promise allows."""
-        sizes = [m.k for m in self.models if isinstance(m, (KAnonymity, AlphaKAnonymity))]
-        return max(sizes, default=1)
+        return max((m.least_records for m in self.models), default=1)
 
     @property
     def most(self) -> int:
@@ -43,7 +42,7 @@ class Pledge:
         return (self.records - self.budget) // self.k + self.budget
 
 
-def pledge_of(models: Sequence[PrivacyModel], *, records: int, limit: float) -> Pledge:
+def pledge_of(models: Sequence[Promise], *, records: int, limit: float) -> Pledge:
     """Return the promise for a table of this size.
 
     A release of nothing is no release, so the budget never covers all records.
@@ -52,6 +51,7 @@ def pledge_of(models: Sequence[PrivacyModel], *, records: int, limit: float) -> 
         MethodError: the limit is not a share.
 
     Example:
+        >>> from shoal.privacy import KAnonymity
         >>> pledge_of([KAnonymity(5)], records=100, limit=0.29).budget
         29
     """
@@ -62,7 +62,7 @@ def pledge_of(models: Sequence[PrivacyModel], *, records: int, limit: float) -> 
     return Pledge(tuple(models), budget, records)
 
 
-def farthest(promise: Promise) -> NDArray[np.float64]:
+def farthest(promise: PromiseArrays) -> NDArray[np.float64]:
     """Return, per model, a bound of the distance between any records and the whole table.
 
     A distance is convex, so it is largest for records that all have one value: 1 minus

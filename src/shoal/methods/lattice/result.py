@@ -7,17 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.privacy import (
-    ClassSummary,
-    NTCloseness,
-    TCloseness,
-)
 from shoal.kernels.lattice import Classes
-from shoal.methods.judging import seen_by_judges
 from shoal.methods.lattice.evaluate import Answer, Evaluator
 from shoal.methods.lattice.pledge import Pledge
 from shoal.methods.lattice.space import Node, Space
 from shoal.methods.recoding import Recoding
+from shoal.methods.sensitive import sensitive_column
+from shoal.privacy import EquivalenceClass, Promise, judge_classes
 
 
 def settle(answer: Answer, evaluator: Evaluator) -> Answer:
@@ -40,15 +36,15 @@ def settle(answer: Answer, evaluator: Evaluator) -> Answer:
     return answer
 
 
-def closeness_of(pledge: Pledge) -> list[TCloseness | NTCloseness]:
-    """Return the models of a promise that compare a class with all records."""
-    return [m for m in pledge.models if isinstance(m, (TCloseness, NTCloseness))]
+def closeness_of(pledge: Pledge) -> list[Promise]:
+    """Return the promises that compare a class with all records."""
+    return [promise for promise in pledge.models if promise.compares]
 
 
 def without_far(
     answer: Answer,
     evaluator: Evaluator,
-    model: TCloseness | NTCloseness,
+    model: Promise,
     *,
     total: NDArray[np.int64] | None = None,
 ) -> Answer:
@@ -66,7 +62,7 @@ def without_far(
 
 
 def _far(
-    model: TCloseness | NTCloseness,
+    model: Promise,
     classes: Classes,
     kept: NDArray[np.bool_],
     *,
@@ -87,13 +83,16 @@ def _far(
         histogram[i, value[inside] - begin] = classes.amount[span][inside]
     if total is None:
         total = histogram.sum(axis=0) if table.whole is None else table.whole[column]
-    seen = seen_by_judges(table.sensitive_domains[column], total)
-    failing = []
-    for c, counts in zip(wanted.tolist(), seen.histograms(histogram).tolist(), strict=True):
-        summary = ClassSummary(int(classes.counts[c]), counts, reference=seen.reference)
-        if not model.holds(summary):
-            failing.append(c)
-    return np.array(failing, dtype=np.int64)
+    seen = sensitive_column(table.sensitive_domains[column], total)
+    counted = zip(wanted.tolist(), seen.histograms(histogram).tolist(), strict=True)
+    judged = judge_classes(
+        model,
+        (
+            EquivalenceClass(int(classes.counts[c]), counts, reference=seen.reference)
+            for c, counts in counted
+        ),
+    )
+    return wanted[list(judged.failing)]
 
 
 def recoding_at(

@@ -8,7 +8,6 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from shoal.core.errors import MethodError, NoSolutionError
-from shoal.core.privacy import PrivacyModel, expand
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.lattice import walks
 from shoal.methods.lattice.best_first import best_first
@@ -22,6 +21,7 @@ from shoal.methods.lattice.result import recoding_at, settle
 from shoal.methods.lattice.shortage import no_solution
 from shoal.methods.lattice.space import Node, Space, space_of
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise, expand
 
 _DENSE_SEARCHES: dict[str, Callable[[Board], Search]] = {
     "flash": flash,
@@ -41,7 +41,7 @@ _PATIENCE = 10
 
 def search(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     method: str = "flash",
     utility: str = "loss",
@@ -109,7 +109,7 @@ class Exploration(NamedTuple):
 
 def explore(
     space: Space,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     method: str = "flash",
     utility: str = "loss",

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 
 from shoal.core.errors import NoSolutionError
-from shoal.core.privacy import KAnonymity, PrivacyModel
 from shoal.methods.lattice.best_first import best_first
 from shoal.methods.lattice.board import DENSE, Board, Findings, drive
 from shoal.methods.lattice.evaluate import Evaluator
@@ -14,11 +13,12 @@ from shoal.methods.lattice.flash import flash
 from shoal.methods.lattice.measures import SuppressionMeasure
 from shoal.methods.lattice.pledge import pledge_of
 from shoal.methods.lattice.space import Space
+from shoal.privacy import Promise
 
 
 def no_solution(
     space: Space,
-    models: tuple[PrivacyModel, ...],
+    models: tuple[Promise, ...],
     *,
     limit: float,
     threads: int,
@@ -71,7 +71,7 @@ def smallest_limit(suppressed: int, records: int) -> float:
     return share if share * records < suppressed + 1 else suppressed / records
 
 
-def _tightest(space: Space, models: tuple[PrivacyModel, ...]) -> str:
+def _tightest(space: Space, models: tuple[Promise, ...]) -> str:
     """Name the column that stands most in the way.
 
     That is the sensitive column of the model that fails most records when every
@@ -90,7 +90,7 @@ def _tightest(space: Space, models: tuple[PrivacyModel, ...]) -> str:
                 f"The tightest column is {model.column!r}: even all records together do not "
                 f"reach {model.name}. Ask less of it, or gather more varied records."
             )
-    if any(isinstance(model, KAnonymity) for model in failing):
+    if failing:  # for the size of a class alone
         widest = max(space.ladders, key=lambda ladder: len(ladder.domain)).domain.name
         return (
             "There are fewer records than one class needs; the tightest column is "
@@ -99,7 +99,7 @@ def _tightest(space: Space, models: tuple[PrivacyModel, ...]) -> str:
     return _tightest_quasi(space, models)
 
 
-def _tightest_quasi(space: Space, models: tuple[PrivacyModel, ...]) -> str:
+def _tightest_quasi(space: Space, models: tuple[Promise, ...]) -> str:
     pledge = pledge_of(models, records=space.table.records, limit=1.0)
     evaluator = Evaluator(space, pledge)
     worst, name = -1, ""

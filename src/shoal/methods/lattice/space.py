@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError, UnknownValueError
-from shoal.core.hierarchy import Hierarchy
+from shoal.hierarchies.tree import Hierarchy
 from shoal.kernels.lattice import BLOCK
 from shoal.methods.domain import MISSING_NODE, ROOT, Domain
 from shoal.methods.frequency import FrequencyTable

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.hierarchy import number_text
+from shoal.hierarchies.tree import number_text
 from shoal.kernels import microaggregation_semantic as kernel
 from shoal.methods.domain import Domain
 from shoal.methods.frequency import FrequencyTable

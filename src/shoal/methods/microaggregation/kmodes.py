@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels.microaggregation_modes import assign
 from shoal.methods.clustering.clusters import Clusters, least_records
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.microaggregation.semantic import semantics_of
 from shoal.methods.microaggregation.smdav import finish, tuples_of
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise
 
 
 def kmodes(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     groups: int | None = None,
     iterations: int = 10,

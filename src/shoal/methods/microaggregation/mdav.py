@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels import microaggregation_mdav as kernel
 from shoal.methods.clustering.clusters import Clusters, least_records
 from shoal.methods.clustering.repair import recode
@@ -16,11 +15,12 @@ from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.microaggregation.points import blocks_of, points_of
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise
 
 
 def mdav(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     suppression_limit: float = 0.0,
 ) -> Recoding:
@@ -41,7 +41,7 @@ def mdav(
 
 def vmdav(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     gamma: float = 0.2,
     suppression_limit: float = 0.0,
@@ -91,7 +91,7 @@ def _settled(clusters: Clusters, points: NDArray[np.float64]) -> Clusters:
 
 
 def _release(
-    table: FrequencyTable, models: Sequence[PrivacyModel], clusters: Clusters, limit: float
+    table: FrequencyTable, models: Sequence[Promise], clusters: Clusters, limit: float
 ) -> Recoding:
     return recode(
         table, models, clusters, space=space_of(table.domains), suppression_limit=limit, join=False

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels import microaggregation_mdav as searches
 from shoal.kernels.microaggregation_refine import Crowd, anneal, cut
 from shoal.methods.clustering.clusters import Clusters, least_records
@@ -20,6 +19,7 @@ from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.microaggregation.points import blocks_of, points_of
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise
 
 EFFORTS = {"fast": 0.1, "normal": 1.0, "best": 12.0}
 """Steps, in those of the normal effort."""
@@ -93,7 +93,7 @@ class _Task:
 
 def refine(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     effort: str = "normal",
     seconds: float | None = None,

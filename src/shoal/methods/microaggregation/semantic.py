@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.core.hierarchy import Hierarchy
+from shoal.hierarchies.tree import Hierarchy
 from shoal.kernels.microaggregation_semantic import (
     DEPTHS,
     FIELDS,
@@ -79,7 +79,7 @@ def distance_table(domain: Domain, distance: str | None = None) -> NDArray[np.fl
         MethodError: no such distance, or too many values for a table.
 
     Example:
-        >>> from shoal.core.schema import Kind
+        >>> from shoal.schema.schema import Kind
         >>> from shoal.methods.domain import tree_domain
         >>> pets = Hierarchy.from_tree("pet", {"*": {"dog": ["terrier", "poodle"], "cat": None}})
         >>> column = tree_domain("pet", Kind.CATEGORICAL, ["terrier", "poodle", "cat"], pets,

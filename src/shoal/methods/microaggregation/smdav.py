@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels.microaggregation_grow import grow
 from shoal.methods.clustering.clusters import Clusters, least_records
 from shoal.methods.clustering.repair import recode
@@ -19,10 +18,11 @@ from shoal.methods.clustering.space import space_of
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.microaggregation.semantic import semantics_of
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise
 
 
 def s_mdav(
-    table: FrequencyTable, models: Sequence[PrivacyModel], *, suppression_limit: float = 0.0
+    table: FrequencyTable, models: Sequence[Promise], *, suppression_limit: float = 0.0
 ) -> Recoding:
     """Group records one by one: Algorithm 1 with every record a tuple of its own.
 
@@ -37,7 +37,7 @@ def s_mdav(
 
 def sa_mdav(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     absorb: bool = False,
     suppression_limit: float = 0.0,
@@ -55,7 +55,7 @@ def sa_mdav(
 
 def sa_mdav_static(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     absorb: bool = False,
     suppression_limit: float = 0.0,
@@ -65,7 +65,7 @@ def sa_mdav_static(
 
 
 def mdav_generic(
-    table: FrequencyTable, models: Sequence[PrivacyModel], *, suppression_limit: float = 0.0
+    table: FrequencyTable, models: Sequence[Promise], *, suppression_limit: float = 0.0
 ) -> Recoding:
     """Group records of equal values: MDAV-generic (Domingo-Ferrer and Torra, 2005).
 
@@ -80,7 +80,7 @@ def mdav_generic(
 
 def _mdav(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     suppression_limit: float,
     *,
     whole: bool,
@@ -101,7 +101,7 @@ def _mdav(
 
 def finish(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     clusters: Clusters,
     suppression_limit: float,
 ) -> Recoding:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels import mondrian as kernel
 from shoal.methods.arrays import axes_of, promise_of
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.recoding import Recoding, recoding_of
+from shoal.privacy import Promise
 
 
 def mondrian(
-    table: FrequencyTable, models: Sequence[PrivacyModel], *, relaxed: bool = False
+    table: FrequencyTable, models: Sequence[Promise], *, relaxed: bool = False
 ) -> Recoding:
     """Cut the widest column at its median for as long as both sides keep every model.
 

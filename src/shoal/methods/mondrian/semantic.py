@@ -12,18 +12,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.privacy import PrivacyModel
 from shoal.kernels.mondrian_semantic import split
 from shoal.methods.clustering.clusters import Clusters, least_records
 from shoal.methods.frequency import FrequencyTable
 from shoal.methods.microaggregation.semantic import semantics_of
 from shoal.methods.microaggregation.smdav import finish, tuples_of
 from shoal.methods.recoding import Recoding
+from shoal.privacy import Promise
 
 
 def mondrian_categorical(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     persist: bool = True,
     suppression_limit: float = 0.0,
@@ -43,7 +43,7 @@ def mondrian_categorical(
 
 def mondrian_unordered(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     seed: int = 0,
     persist: bool = True,
@@ -59,7 +59,7 @@ def mondrian_unordered(
 
 def sa_mondrian(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     *,
     persist: bool = True,
     suppression_limit: float = 0.0,
@@ -77,7 +77,7 @@ def sa_mondrian(
 
 def _mondrian(
     table: FrequencyTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[Promise],
     order: NDArray[np.int64],
     suppression_limit: float,
     *,

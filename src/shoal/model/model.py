@@ -1,0 +1,189 @@
+"""RecodingModel: a learned recoding as data that can be handed on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from shoal.core.errors import ModelFormatError, ShoalError
+from shoal.model.document import (
+    FORMAT,
+    VERSION,
+    checked,
+    fingerprint_of,
+    is_sealed,
+    parse_model,
+    read_model_text,
+)
+from shoal.model.runtime import label_of
+from shoal.privacy import Promise
+from shoal.schema.schema import Role, Schema
+
+Cell = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelColumn:
+    """What a model knows of one quasi-identifier.
+
+    Attributes:
+        scale: how values are compared: number, date, rank (in an order) or text.
+        root: the label that covers every value.
+        cells: the distinct released cells; what each covers is described in
+            `model.schema.json`.
+        mask: for masked texts: char, length, direction, pad and fill.
+    """
+
+    name: str
+    scale: str
+    root: str
+    cells: tuple[Cell, ...]
+    mask: Mapping[str, Any] | None = None
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the column as plain data."""
+        document: dict[str, Any] = {
+            "name": self.name,
+            "scale": self.scale,
+            "root": self.root,
+            "cells": [dict(cell) for cell in self.cells],
+        }
+        if self.mask is not None:
+            document["mask"] = dict(self.mask)
+        return document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecodingModel:
+    """What a search learned: for each class, what it releases in each column.
+
+    Attributes:
+        columns: the quasi-identifiers and their released cells.
+        regions: for each class, the number of its cell in each column; classes stand in
+            the order of preference: a record goes to the first one that covers it.
+        counts: the training records of each class; None in models of version 1.
+        levels: the level of each column, for full-domain recoding.
+        on_unseen: what happens to a record that no class covers.
+        sealed: it was learned here, or its document had a fingerprint that fits it.
+
+    Guarantee:
+        Every tuple in it is shared by as many training records as its promise asks for;
+        beside these, it holds only what the schema says.
+    """
+
+    method: str
+    schema: Schema
+    records: int
+    suppressed: int
+    columns: tuple[ModelColumn, ...]
+    regions: tuple[tuple[int, ...], ...]
+    utility: Mapping[str, float | None]
+    counts: tuple[int, ...] | None = None
+    levels: Mapping[str, int] | None = None
+    on_unseen: str = "suppress"
+    sealed: bool = field(default=True, compare=False)
+
+    @property
+    def privacy(self) -> tuple[Promise, ...]:
+        """Return the promise that the model was learned for."""
+        return self.schema.privacy
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of the model's content."""
+        return str(self.to_document()["fingerprint"])
+
+    def tuples(self) -> list[tuple[str | None, ...]]:
+        """Return what each class releases, in the order of the classes."""
+        labels = []
+        for column in self.columns:
+            about = self.schema.attribute(column.name).hierarchy
+            known = getattr(about, "labels", ())
+            labels.append([label_of(cell, known) for cell in column.cells])
+        return [
+            tuple(names[cell] for names, cell in zip(labels, region, strict=True))
+            for region in self.regions
+        ]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the model as plain data, its fingerprint included."""
+        document: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "method": self.method,
+            "records": self.records,
+            "suppressed": self.suppressed,
+            "on_unseen": self.on_unseen,
+            "utility": dict(self.utility),
+            "schema": self.schema.to_document(),
+            "released": list(self.schema.released),
+            "removed": list(self.schema.named(Role.IDENTIFYING)),
+            "columns": [column.to_document() for column in self.columns],
+            "regions": [list(region) for region in self.regions],
+            "counts": None if self.counts is None else list(self.counts),
+        }
+        if self.levels is not None:
+            document["levels"] = dict(self.levels)
+        document["fingerprint"] = fingerprint_of(document)
+        return document
+
+    def to_json(self) -> str:
+        """Return the model as one line of JSON for each of its parts."""
+        parts = (
+            f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}"
+            for key, value in self.to_document().items()
+        )
+        return "{" + ",\n ".join(parts) + "}\n"
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model file.
+
+        Raises:
+            ModelFormatError: it is newer, damaged, hostile, or no model at all.
+        """
+        document = parse_model(read_model_text(str(path)))
+        model = cls.from_document(document)
+        if not model.sealed and "fingerprint" in document and document["version"] == VERSION:
+            raise ModelFormatError(problem="its fingerprint does not fit it; it was changed")
+        return model
+
+    @classmethod
+    def from_document(cls, document: object) -> Self:
+        """Rebuild a model from plain data; older versions are upgraded, newer ones refused.
+
+        Raises:
+            ModelFormatError: it is newer, damaged, hostile, or no model at all.
+        """
+        found = checked(document)
+        try:
+            schema = Schema.from_document(found["schema"], where="model")
+        except ShoalError as error:
+            raise ModelFormatError(problem=f"its schema is damaged: {error}") from None
+        if found["released"] != list(schema.released):
+            raise ModelFormatError(problem="its released columns are not the schema's")
+        return cls(
+            method=found["method"],
+            schema=schema,
+            records=found["records"],
+            suppressed=found["suppressed"],
+            columns=tuple(
+                ModelColumn(
+                    name=column["name"],
+                    scale=column["scale"],
+                    root=column["root"],
+                    cells=tuple(dict(cell) for cell in column["cells"]),
+                    mask=column.get("mask"),
+                )
+                for column in found["columns"]
+            ),
+            regions=tuple(tuple(region) for region in found["regions"]),
+            utility=dict(found["utility"]),
+            counts=None if found.get("counts") is None else tuple(found["counts"]),
+            levels=None if found.get("levels") is None else dict(found["levels"]),
+            on_unseen=found["on_unseen"],
+            sealed=is_sealed(document),
+        )

@@ -1,0 +1,53 @@
+"""Promises: what a release keeps about each equivalence class, a file a promise.
+
+    KAnonymity        k-anonymity             a class has at least k records
+    LDiversity        l-diversity             its sensitive values are spread over l values
+    TCloseness        t-closeness             they are spread as in the whole table, up to t
+    NTCloseness       (n,t)-closeness         … as in some set of n records around the class
+    AlphaKAnonymity   (alpha,k)-anonymity     k records, no sensitive value above a share alpha
+    BetaLikeness      beta-likeness           no value's share gains more than beta times its own
+    DeltaDisclosure   delta-disclosure        every value's share stays within a factor e^delta
+
+A missing sensitive value is a value of its own: it counts in every histogram.
+"""
+
+from shoal.privacy.alpha_k_anonymity import AlphaKAnonymity
+from shoal.privacy.beta_likeness import BetaLikeness
+from shoal.privacy.delta_disclosure import DeltaDisclosure
+from shoal.privacy.distances import Reference
+from shoal.privacy.judge import Verdict, judge_classes, judge_sizes
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.l_diversity import LDiversity
+from shoal.privacy.nt_closeness import NTCloseness
+from shoal.privacy.promise import (
+    PROMISES,
+    TOLERANCE,
+    Better,
+    EquivalenceClass,
+    Needs,
+    Promise,
+)
+from shoal.privacy.registry import expand, from_document
+from shoal.privacy.t_closeness import TCloseness
+
+__all__ = [
+    "PROMISES",
+    "TOLERANCE",
+    "AlphaKAnonymity",
+    "BetaLikeness",
+    "Better",
+    "DeltaDisclosure",
+    "EquivalenceClass",
+    "KAnonymity",
+    "LDiversity",
+    "NTCloseness",
+    "Needs",
+    "Promise",
+    "Reference",
+    "TCloseness",
+    "Verdict",
+    "expand",
+    "from_document",
+    "judge_classes",
+    "judge_sizes",
+]

@@ -1,0 +1,117 @@
+"""The judge: the one loop over equivalence classes that every room uses.
+
+Searches have a compiled twin (`kernels.judge`) and one over arrays (`methods.verdicts`); both
+are held to this one by tests. What is published is always judged here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import repeat
+
+from shoal.privacy.promise import EquivalenceClass, Needs, Promise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """How classes stand against one promise.
+
+    Attributes:
+        value: The measure of the worst class; None when there is no class.
+        failing: The positions of the classes that break it, in the order they came.
+
+    Law:
+        `merge` is associative and commutative in all but `failing`, which it leaves out, so
+        chunks and Spark tasks may be joined in any order.
+    """
+
+    model: Promise
+    holds: bool
+    value: float | None
+    violating_records: int = 0
+    failing: tuple[int, ...] = field(default=(), compare=False, repr=False)
+
+    def merge(self, other: Verdict) -> Verdict:
+        """Return the verdict on the classes of both."""
+        values = [value for value in (self.value, other.value) if value is not None]
+        worst = self.model.better.worse(*values) if len(values) == 2 else next(iter(values), None)
+        return Verdict(
+            model=self.model,
+            holds=self.holds and other.holds,
+            value=worst,
+            violating_records=self.violating_records + other.violating_records,
+        )
+
+    def to_document(self) -> dict[str, object]:
+        """Return the verdict as a `privacy` entry of a report."""
+        return {
+            "model": self.model.name,
+            "parameters": self.model.parameters(),
+            "holds": self.holds,
+            # JSON has no infinite number.
+            "value": "infinite" if self.value == math.inf else self.value,
+        }
+
+
+def judge_classes(
+    promise: Promise,
+    classes: Iterable[EquivalenceClass],
+    *,
+    times: Iterable[int] | None = None,
+    widen: Callable[[int], EquivalenceClass] | None = None,
+) -> Verdict:
+    """Judge classes: do they hold, what is the worst measure, how many records fail?
+
+    Args:
+        promise: bound to its column (see `expand`).
+        classes: each with what the promise needs of it.
+        times: how many classes are alike, for each of `classes`; one each if None.
+        widen: returns a class, by its position, with the sets of records around it. Asked
+            only for classes that fail without them, because there are many such sets.
+
+    Example:
+        >>> from shoal.privacy import KAnonymity
+        >>> verdict = judge_classes(KAnonymity(3), [EquivalenceClass(5), EquivalenceClass(2)])
+        >>> verdict.holds, verdict.value, verdict.violating_records, verdict.failing
+        (False, 2, 2, (1,))
+    """
+    worst: float | None = None
+    violating = 0
+    failing = []
+    may_widen = widen is not None and Needs.SUPERSETS in promise.needs
+    for position, (seen, alike) in enumerate(zip(classes, times or repeat(1), strict=False)):
+        value, holds = promise.judge(seen)
+        if not holds and may_widen and widen is not None:
+            value, holds = promise.judge(widen(position))
+        worst = value if worst is None else promise.better.worse(worst, value)
+        if not holds:
+            failing.append(position)
+            violating += seen.records * alike
+    return Verdict(
+        model=promise,
+        holds=not failing,
+        value=worst,
+        violating_records=violating,
+        failing=tuple(failing),
+    )
+
+
+def judge_sizes(promise: Promise, sizes: Sequence[int]) -> Verdict:
+    """Judge classes of which nothing but the size is asked: those of one size are alike.
+
+    Example:
+        >>> from shoal.privacy import KAnonymity
+        >>> judge_sizes(KAnonymity(3), [2, 5, 2]).failing
+        (0, 2)
+    """
+    alike = Counter(sizes)
+    verdict = judge_classes(promise, map(EquivalenceClass, alike), times=alike.values())
+    if verdict.holds:
+        return verdict
+    distinct = list(alike)
+    wrong = {distinct[position] for position in verdict.failing}
+    failing = tuple(place for place, size in enumerate(sizes) if size in wrong)
+    return replace(verdict, failing=failing)

@@ -1,0 +1,53 @@
+"""k-anonymity [samarati2001, sweeney2002]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from shoal.privacy.promise import Better, EquivalenceClass, Needs, Promise
+
+
+@dataclass(frozen=True, slots=True)
+class KAnonymity(Promise):
+    """A class has at least k records. Measure: its records.
+
+    Example:
+        >>> KAnonymity(5).holds(EquivalenceClass(4))
+        False
+    """
+
+    name: ClassVar[str] = "k-anonymity"
+    needs: ClassVar[Needs] = Needs.SIZE
+    better: ClassVar[Better] = Better.HIGH
+    stricter: ClassVar[Mapping[str, Better]] = {"k": Better.HIGH}
+
+    k: int
+    column: str | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._set_whole("k")
+
+    @property
+    def least_records(self) -> int:
+        """Return k."""
+        return self.k
+
+    @property
+    def is_void(self) -> bool:
+        """Every record is a class of one."""
+        return self.k == 1
+
+    @property
+    def monotone_with_suppression(self) -> bool:
+        """A class only grows."""
+        return True
+
+    def measure(self, seen: EquivalenceClass) -> int:
+        """Return the number of records."""
+        return seen.records
+
+    def accepts(self, value: float) -> bool:
+        """Return whether there are k of them."""
+        return value >= self.k
