@@ -66,7 +66,7 @@ def _quasi(name: str, source: str) -> Attribute:
         return Attribute(
             name=name, role=Role.QUASI, kind=kind, hierarchy=load_hierarchy(name, path)
         )
-    if name in ("age", "birth_year"):  # five-year groups, as in the seed
+    if name in ("age", "birth_year"):  # five-year groups, as in the paper
         fives = read_hierarchy(name, {"intervals": {"width": [5, 10]}}, folder=HERE)
         return Attribute(name=name, role=Role.QUASI, kind=Kind.NUMERIC, hierarchy=fives)
     tree = None
@@ -117,7 +117,7 @@ CASES = (
     Case("hospital", stays, ("sex", "insurance", "birth_year"), "diagnosis", 5, 2),
     Case("hospital", stays, ("sex", "region", "insurance", "birth_year"), "diagnosis", 5, 3),
 )
-"""Tables that keep most of their records: what the seed's rules were made for."""
+"""Tables that keep most of their records: what the paper's rules were made for."""
 
 HARD_CASES = (
     Case(
@@ -137,7 +137,7 @@ HARD_CASES = (
         2,
     ),
 )
-"""Tables that lose a large share of their records: the seed's range is left, the bounds are not."""
+"""Tables that lose a large share of records: the paper's range is left, the bounds are not."""
 
 
 def cases(*, hard: bool = True) -> Iterator[Case]:

@@ -119,7 +119,7 @@ def adult(sensitive: tuple[str, ...] = (), records: int | None = None) -> Freque
 
 
 def restaurant(records: int | None = None, sensitive: tuple[str, ...] = ()) -> FrequencyTable:
-    """Return the restaurant scores of seed 000, records with missing values removed."""
+    """Return the restaurant scores of [netshiunda2020], records with missing values removed."""
     path = DATA / "sf_restaurant_scores/restaurant_scores_lives_flat.csv.gz"
     quasi = ["business_name", "business_postal_code", "inspection_score", "inspection_type"]
     frame = pl.read_csv(path, infer_schema=False, columns=[*quasi, "risk_category"])
@@ -234,7 +234,7 @@ def on(
 
 
 def adult_small() -> Iterator[dict[str, Any]]:
-    """Yield every method on 2,000 records of Adult, as seed 000 has them."""
+    """Yield every method on 2,000 records of Adult, as [netshiunda2020] has them."""
     small, classed = adult(records=SMALL), adult(("salary-class",), SMALL)
     plain = {n: r for n, r in (FAST | SLOW).items() if "target" not in r[1]}
     yield from on("adult 2,000", small, plain, KS)
@@ -269,7 +269,7 @@ def outliers() -> Iterator[dict[str, Any]]:
 
 
 def restaurants() -> Iterator[dict[str, Any]]:
-    """Yield the methods on the restaurant scores of seed 000."""
+    """Yield the methods on the restaurant scores of [netshiunda2020]."""
     yield from on("restaurant", restaurant(), EVERY, KS)
     risks = restaurant(sensitive=("risk_category",))
     yield from on("restaurant", risks, with_penalty("risk_category"), KS)
@@ -287,34 +287,34 @@ def others() -> Iterator[dict[str, Any]]:
 
 # claim; the method it speaks of, the one it is compared with, the figure, the table; why not
 CLAIMS = (
-    ("seed 002, Figure 3: OKA loses less", ("oka", "kmember", "ncp", "full"),
+    ("[lin2008], Figure 3: OKA loses less", ("oka", "kmember", "ncp", "full"),
      "the size factor of the distance: see the guide"),
-    ("seed 002, Figure 4: OKA is faster", ("oka", "kmember", "cpu", "full"),
+    ("[lin2008], Figure 4: OKA is faster", ("oka", "kmember", "cpu", "full"),
      "kmember here looks at few rows a step, OKA at every cluster for every row"),
-    ("seed 000, Figure 4.1: the parallel one loses about the same",
+    ("[netshiunda2020], Figure 4.1: the parallel one loses about the same",
      ("kmember-parallel", "kmember", "ncp", "small"),
      "seeds far apart are outliers, and clusters that grow at once compete: see below"),
-    ("seed 000, Figure 4.2: on restaurant scores the parallel one loses more",
+    ("[netshiunda2020], Figure 4.2: on restaurant scores the parallel one loses more",
      ("kmember-parallel", "kmember", "ncp", "restaurant"), ""),
-    ("seed 000, Figure 4.4: the penalty lowers the classification error",
+    ("[netshiunda2020], Figure 4.4: the penalty lowers the classification error",
      ("kmember cm", "kmember", "cm", "classed"), ""),
-    ("seed 000, Figure 4.5: discernibility about the same",
+    ("[netshiunda2020], Figure 4.5: discernibility about the same",
      ("kmember-parallel", "kmember", "dm", "small"), ""),
-    ("seed 000, Figure 4.6: the same on restaurant scores",
+    ("[netshiunda2020], Figure 4.6: the same on restaurant scores",
      ("kmember-parallel", "kmember", "dm", "restaurant"), ""),
-    ("seed 000, Figure 4.7: the parallel one is faster",
+    ("[netshiunda2020], Figure 4.7: the parallel one is faster",
      ("kmember-parallel", "kmember", "cpu", "small"),
      "on one core; kmember here looks at few rows a step"),
-    ("seed 000, Figure 4.8: the same on restaurant scores",
+    ("[netshiunda2020], Figure 4.8: the same on restaurant scores",
      ("kmember-parallel", "kmember", "cpu", "restaurant"), "as for Figure 4.7"),
 )  # fmt: skip
 
 # claim; the figure, the tables; why not
 SIZES = (400, 800, 1_200, 1_600, 2_000)
 GROWTH = (
-    ("seed 000, Figure 4.3: the parallel one loses more at every size", "ncp", adult, ""),
-    ("seed 000, Figure 4.9: its time grows slower", "cpu", adult, "as for Figure 4.7"),
-    ("seed 000, Figure 4.10: the same on restaurant scores", "cpu", restaurant,
+    ("[netshiunda2020], Figure 4.3: the parallel one loses more at every size", "ncp", adult, ""),
+    ("[netshiunda2020], Figure 4.9: its time grows slower", "cpu", adult, "as for Figure 4.7"),
+    ("[netshiunda2020], Figure 4.10: the same on restaurant scores", "cpu", restaurant,
      "as for Figure 4.7"),
 )  # fmt: skip
 
@@ -341,7 +341,7 @@ def trends() -> Iterator[dict[str, Any]]:
 
 
 def growing() -> Iterator[dict[str, Any]]:
-    """Yield what seed 000 says of growing tables at k = 15, with the ratio for every size."""
+    """Yield what [netshiunda2020] says of growing tables at k = 15, with a ratio for every size."""
     warm({name: (FAST | SLOW)[name] for name in ("kmember", "kmember-parallel")})
     for claim, figure, table, why in GROWTH:
         row: dict[str, Any] = {"claim": claim, "measured": f"{figure}: kmember-parallel / kmember"}
@@ -373,7 +373,7 @@ def candidates() -> Iterator[dict[str, Any]]:
 def oka_stages() -> Iterator[dict[str, Any]]:
     """Yield what each stage of OKA loses, with and without the size factor, k = 10.
 
-    Once with education as a tree, once as a number (seed 002), by its place in the tree.
+    Once with education as a tree, once as a number ([lin2008]), by its place in the tree.
     """
     k, plain = 10, adult()
     at = [domain.name for domain in plain.domains].index("education")

@@ -1,4 +1,4 @@
-"""Do models hold on records they have not seen? Adult 60/40, and seed 003's Table I."""
+"""Do models hold on records they have not seen? Adult 60/40, and [lim2018]'s Table I."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOTE = (
     "Adult, k = 10: learned on a random 60 % of the records, encoded on the other 40 %; 2 % of "
     "the records may be suppressed. `encode` "
     "promises nothing about the batch: the share of its records in classes below k is what "
-    "`verify` finds; encode-safe suppresses until none is left. Below: seed 003's Table I, "
+    "`verify` finds; encode-safe suppresses until none is left. Below: [lim2018]'s Table I, "
     "logistic regression on `ucla_binary` in ten folds, cells read as the middle of their "
     "interval.\n\n"
 )

@@ -32,12 +32,12 @@ from shoal.privacy import KAnonymity
 TITLE = "Clustering: why kmember-parallel loses more"
 NOTE = """NCP on 5,000 records of Adult. All rows but the first begin with n // k seeds that are
 chosen beforehand: far apart by the sum of distances with one candidate a group (Figure 3.1 of
-seed 000, `kmember-parallel` itself) or with every record a candidate; the seeds that `kmember`
-finds on its way; or records at random. From these, clusters grow at once, as in the figure, or one
-after another. Random seeds lose less than far ones, and far ones without groups lose most: the
-largest sum of distances belongs to outliers, and one candidate a group is what keeps the seeds from
-being nothing else. With the same seeds, growing at once always loses more than growing one after
-another: all clusters take from the same crowd, and each ends with what the others left.
+[netshiunda2020], `kmember-parallel` itself) or with every record a candidate; the seeds that
+`kmember` finds on its way; or records at random. From these, clusters grow at once, as in the
+figure, or one after another. Random seeds lose less than far ones, and far ones without groups lose
+most: the largest sum of distances belongs to outliers, and one candidate a group is what keeps the
+seeds from being nothing else. With the same seeds, growing at once always loses more than growing
+one after another: all clusters take from the same crowd, and each ends with what the others left.
 
 """
 KS = (5, 10, 25)

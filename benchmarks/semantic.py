@@ -1,4 +1,4 @@
-"""Semantic methods on the tables of seed 001: its Table 5, and loss by k on the analytics data."""
+"""Semantic methods on the tables of [veltmann2022]: Table 5, and loss by k on analytics data."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ from shoal.methods.mondrian.semantic import mondrian_categorical, mondrian_unord
 from shoal.privacy import KAnonymity
 from shoal.schema.schema import Attribute, Kind, Role, load_hierarchy
 
-TITLE = "Semantic microaggregation (seed 001)"
+TITLE = "Semantic microaggregation ([veltmann2022])"
 NOTE = (
     "Loss is 100 · SSE/SST, risk the share of distinct released tuples (expected "
     "re-identifications / records), both in percent, of the centroids that are released. Rows "
-    "`adult`: seed 001, Table 5, with `examples/wordnet` and WordNet 3.1. The seed draws its trees "
-    "only in figures; what moves the loss most is a person's way to the top: over *causal agent* "
+    "`adult`: [veltmann2022], Table 5, with `examples/wordnet` and WordNet 3.1. The paper draws "
+    "its trees only in figures; what moves the loss most is a person's way to the top: over "
+    "*causal agent* "
     "(taken here) or over *organism*, a longer way that brings all occupations closer together "
-    "and raises the loss of nearly every method. The seed does not say which nouns stand for "
+    "and raises the loss of nearly every method. The paper does not say which nouns stand for "
     "`Columbia`, `South`, `Japan` and `Trinadad&Tobago`; here they are the countries. Its text "
     "gives a column up after one or two cuts that are not allowed; its numbers of classes come "
     "out only when the next best cuts are tried too (`persist`, the default). These two "
     "readings were chosen because they come closest to Table 5, so the agreement is partly a fit. "
     "The order of siblings, and which of equal nodes, tuples or cuts comes first, are not in the "
-    "text either; what they would change was not measured. `sa-mdav absorb` is the seed's "
+    "text either; what they would change was not measured. `sa-mdav absorb` is the paper's "
     "proposal for rare tuples. Rows `analytics`: operating system and country, with "
     "`examples/analytics`.\n\n"
     "![Loss by k on the analytics data](images/semantic-loss.svg)\n\n"
@@ -53,7 +54,7 @@ METHODS: Mapping[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "mondrian-unordered": (mondrian_unordered, {}),
     "kmodes": (kmodes, {}),
 }
-# Seed 001, Table 5: global risk and loss, in percent.
+# [veltmann2022], Table 5: global risk and loss, in percent.
 THESIS = {
     ("sa-mondrian", 2): (1.08, 0.082), ("sa-mondrian", 6): (0.66, 0.434),
     ("sa-mondrian", 10): (0.48, 0.710), ("mondrian-categorical", 2): (1.08, 0.101),

@@ -1,4 +1,4 @@
-"""Spark: seed 003's figures.
+"""Spark: [lim2018]'s figures.
 
 `python -m benchmarks.run spark` writes the section and the plots in docs/images/.
 """
@@ -38,7 +38,7 @@ PROMISES: dict[str, list[Promise]] = {
     "l": [KAnonymity(5), LDiversity(2, column="salary-class")],
     "t": [KAnonymity(5), TCloseness(0.3, column="salary-class")],
 }
-NOTE = """Seed 003 had a cluster of up to 256 executors; this machine has 2 cores, so the figures
+NOTE = """[lim2018] had a cluster of up to 256 executors; this machine has 2 cores, so the figures
 show the shape of its claims, not its speed-ups. *Seq* is the local engine, *FP* counts on Spark
 and searches on the driver, *CP* learns on k-means parts and *CP-R* on random parts, on the
 executors. *seconds* are wall seconds, *cpu* the CPU seconds of all processes (which the plots show:

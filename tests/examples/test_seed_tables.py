@@ -1,4 +1,4 @@
-"""The printed examples: seed 002, tables 1 to 3, and seed 000, tables 1.1 and 1.2."""
+"""The printed examples: [lin2008], tables 1 to 3, and [netshiunda2020], tables 1.1 and 1.2."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_shoal_makes_a_3_anonymous_release_of_table_1(method, tmp_path):
     assert shoal.metrics(source, out, hospital())["utility"]["ncp"] < 1
 
 
-# Seed 000 prints the hierarchies as patterns: DD, [DD,DD], ** and DDDDD, DDDD*, …, *****.
+# [netshiunda2020] prints the hierarchies as patterns: DD, [DD,DD], ** and DDDDD, DDDD*, …, *****.
 LOTTERY = [
     ("Edvin", "Male", "40", "23051", "100 SEK", "Cancer"),
     ("Robert", "Male", "32", "70825", "200 SEK", "Flu"),
@@ -208,7 +208,7 @@ def test_names_never_reach_a_release_of_table_1_1():
 
 
 def distortion(tree, label, *, from_root):
-    """WHD of seed 000, definition 5, with the height weight 1 / i and beta = 1.
+    """WHD of [netshiunda2020], definition 5, with the height weight 1 / i and beta = 1.
 
     `from_root` numbers the steps as the definition does, the one below the root first;
     otherwise the step above the values comes first.

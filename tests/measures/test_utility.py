@@ -59,7 +59,7 @@ def test_every_measure_is_its_formula() -> None:
     lost = [(4 * 0.25 + 2) / 10, (4 * 0.5 + 2) / 10]
     assert utility["height"] == pytest.approx(sum(1 - x for x in lost))
     assert utility["precision"] == pytest.approx(1 - sum(lost) / 2)
-    # seed 000, definitions 1-4: interval by range, discrete by distinct values
+    # [netshiunda2020], definitions 1-4: interval by range, discrete by distinct values
     assert utility["usefulness"] == pytest.approx(((10 / 40 + 2 / 4) + (0 + 1 / 4)) / 2)
     assert utility["protection"] == pytest.approx((1 / (2 / 2) + 1 / (2 / 2)) / 2)
 

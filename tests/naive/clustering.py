@@ -19,7 +19,7 @@ class Losses:
         self.weight = weight  # of the step from level i to i - 1, the root being level 1
 
     def generalized(self, tree, node):
-        """Seed 000, definition 5: WHD(p, q) from the most specific level p = h up to a node's."""
+        """[netshiunda2020], definition 5: WHD(p, q) from the lowest level p = h up to a node's."""
         h = tree.height + 1
         q = h - tree.heights[node]
         whole = sum(self.weight(i, h) for i in range(2, h + 1))
@@ -48,7 +48,7 @@ class Losses:
         return self.box([a, b])
 
     def class_penalty(self, records, penalty, *, is_odd):
-        """Seed 000, 3.6.3: not the majority's value, or the cluster would be suppressed."""
+        """[netshiunda2020], 3.6.3: not the majority's value, or the cluster would be suppressed."""
         is_suppressed = all(
             self.column(j, column) == SCALE for j, column in enumerate(zip(*records, strict=True))
         )
@@ -124,7 +124,7 @@ def places(domains, data):
 
 
 def oka(data, rows, k, *, domains, seed):
-    """Return clusters as lists of records (seed 002, Figures 1 and 2)."""
+    """Return clusters as lists of records ([lin2008], Figures 1 and 2)."""
     losses = Losses(domains)
     at = places(domains, data)
     chance = np.random.default_rng(seed)
@@ -184,7 +184,7 @@ def _own_gap(r, cluster, domains, at):
 
 
 def height_weight(beta):
-    """Seed 000: the weight of the step from level i to i - 1, by its formula."""
+    """[netshiunda2020]: the weight of the step from level i to i - 1, by its formula."""
     return lambda i, h: 1 / (i - 1) ** beta
 
 

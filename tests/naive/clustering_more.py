@@ -10,7 +10,7 @@ from tests.naive.clustering import SCALE, Losses, majority
 
 
 class Parallel:
-    """Seed 000, Algorithm 2 and the functions of Figure 3.1, record by record.
+    """[netshiunda2020], Algorithm 2 and the functions of Figure 3.1, record by record.
 
     data: the codes of each record; kinds: its class. Records with the same of both are copies;
     they lie behind each other. Two things are not in the figure: k copies are a cluster of their
@@ -101,7 +101,7 @@ class Parallel:
 
 
 def threshold(table, *, limit, order):
-    """Seed 000, definitions 1 and 2: grow a cluster of rows until its diversity would exceed.
+    """[netshiunda2020], definitions 1 and 2: grow a cluster until its diversity would exceed.
 
     A column counts by its weight, the heaviest quasi-identifier 1.
     """

@@ -1,4 +1,4 @@
-"""Semantic microaggregation, slow and obvious (seed 001): lists of records, whole trees.
+"""Semantic microaggregation, slow and obvious ([veltmann2022]): lists of records, whole trees.
 
 Twin of `shoal.methods.microaggregation` and `shoal.methods.mondrian.semantic`. A value is its
 label in a tree, its scaled whole-number position on a line, or None where it is missing.

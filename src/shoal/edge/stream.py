@@ -35,7 +35,7 @@ class EncodeReport:
         self.warnings = warnings
 
     def to_document(self) -> dict[str, Any]:
-        """Return the report as DESIGN's JSON document of `encode`."""
+        """Return the report as the JSON document of `encode`."""
         document: dict[str, Any] = {
             "records": self.records,
             "released": self.released,

@@ -1,4 +1,4 @@
-"""All clusters grown at once (seed 000, Algorithm 2 and Figure 3.1), on tuples with counts.
+"""All clusters grown at once ([netshiunda2020], Algorithm 2 and Figure 3.1), on tuples with counts.
 
 What one cluster wishes for depends on nothing but itself and what is left when a round begins:
 so clusters are looked at in blocks, in as many threads as there are, with the same result.

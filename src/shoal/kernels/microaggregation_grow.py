@@ -1,4 +1,4 @@
-"""The loop of MDAV for values with a meaning (seed 001, Algorithm 1) and its variants."""
+"""The loop of MDAV for values with a meaning ([veltmann2022], Algorithm 1) and its variants."""
 
 from __future__ import annotations
 

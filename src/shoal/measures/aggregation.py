@@ -1,6 +1,6 @@
 """SSE/SST: how much of a table's spread is lost when classes release one tuple each.
 
-Seed 001, section 2.2.3.3, for categories; z-scores for numbers, as the literature on numeric
+[veltmann2022], section 2.2.3.3, for categories; z-scores for numbers, as the literature on numeric
 microaggregation has it.
 """
 
@@ -29,11 +29,11 @@ def sse_loss(recoding: Recoding, released: Labels | None = None) -> float:
 
     SSE sums, over the records, the squared distance from the record to what is released of it;
     SST the squared distance to the centroid of the whole table. The distance of categories is
-    the mean of their columns' semantic distances, weighted (the seed's); that of a number,
+    the mean of their columns' semantic distances, weighted (the paper's); that of a number,
     ordinal value or date the difference over the standard deviation, and a missing value is as
     far from others as the column is wide. Categories together count as many times as their
     columns weigh, every other column by its own weight: on a table of numbers this is
-    100 · SSE/SST of the z-scores, on a table of categories the seed's loss.
+    100 · SSE/SST of the z-scores, on a table of categories the paper's loss.
 
     A suppressed record counts as if the centroid of the whole table was released of it.
 

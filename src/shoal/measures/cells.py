@@ -17,8 +17,8 @@ from shoal.schema.schema import Kind
 class CellCost(NamedTuple):
     """Shares in 0 … 1 that a released cell loses.
 
-    height: H(released node) / H(tree), or interval width / range (seeds 000 and 002).
-    level: level of the released node / height of the tree (precision, seed 003's height).
+    height: H(released node) / H(tree), or interval width / range ([netshiunda2020] and [lin2008]).
+    level: level of the released node / height of the tree (precision, [lim2018]'s height).
     cover: leaves of the hierarchy under the released value / all leaves.
     """
 

@@ -1,4 +1,4 @@
-"""Distortion of generalizations by weighted hierarchical distance (seed 000, definitions 5, 6)."""
+"""Distortion by weighted hierarchical distance ([netshiunda2020], definitions 5 and 6)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def weighted_hierarchical_distance(
 
     `start` and `end` count steps up from the most specific level, 0, to the most general one,
     levels - 1. The weight of the steps taken is divided by the weight of all steps; a beta of 0
-    weighs all alike. The seed divides by the steps above `start` only, which is the same
+    weighs all alike. The paper divides by the steps above `start` only, which is the same
     for a value of the most specific level; for others it would count twice what is lost already.
 
-    The seed contradicts itself: by its formula, and its prose, steps near the root are the
+    The paper contradicts itself: by its formula, and its prose, steps near the root are the
     heavy ones; its worked example weighs those near the values more (`example`).
 
     Raises:
@@ -50,8 +50,8 @@ def distortion(
         MethodError: the columns do not fit each other, or a level is none of its column.
 
     Example:
-        The first record of seed 000's Table 1.1 as Table 1.2 has it: Gender one of one steps
-        up, Age one of two, Zip Code none of five. By the formula, and as the seed prints it:
+        The first record of [netshiunda2020]'s Table 1.1 as Table 1.2 has it: Gender one of one
+        steps up, Age one of two, Zip Code none of five. By the formula, and as the paper prints it:
 
         >>> round(distortion([0, 0, 0], [1, 1, 0], [2, 3, 6]), 2)
         1.33

@@ -14,7 +14,7 @@ from shoal.methods.domain import Domain
 
 
 def label_diversity(domain: Domain, labels: Sequence[str | None]) -> NDArray[np.float64]:
-    """Attribute diversity (seed 000, definition 1) of all the values that a label covers.
+    """Attribute diversity ([netshiunda2020], definition 1) of all the values that a label covers.
 
     Guarantee:
         Never below the diversity of a class that is released with the label, and equal to it

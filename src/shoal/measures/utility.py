@@ -155,7 +155,7 @@ def _cell_costs(recoding: Recoding, column: int) -> NDArray[np.float64]:
 def diversity_of(
     recoding: Recoding, codes: NDArray[np.int32], domains: tuple[Domain, ...]
 ) -> NDArray[np.float64]:
-    """Records diversity (seed 000, definitions 1 and 2) of every class.
+    """Records diversity ([netshiunda2020], definitions 1 and 2) of every class.
 
     Interval values: range in the class / range of the column. Discrete values:
     distinct values in the class / size of the domain.
@@ -171,7 +171,7 @@ def diversity_of(
 def column_diversity(
     label: NDArray[np.int64], codes: NDArray[np.integer], domain: Domain, *, classes: int
 ) -> NDArray[np.float64]:
-    """Attribute diversity (seed 000, definition 1) of every class in one column.
+    """Attribute diversity ([netshiunda2020], definition 1) of every class in one column.
 
     Args:
         label: int64[rows], the class of each row.

@@ -1,4 +1,4 @@
-"""Dividing records for coarse-grained learning (seed 003): by k-means, or at random."""
+"""Dividing records for coarse-grained learning ([lim2018]): by k-means, or at random."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def check(parts: int, how: str) -> None:
 def split(table: FrequencyTable, parts: int, *, how: str = "kmeans", seed: int = 0) -> list[Part]:
     """Divide the records of a table into at most `parts` parts, none of them empty.
 
-    `kmeans` puts like tuples together (k-means, seeded by k-means++; seed 003's CP);
+    `kmeans` puts like tuples together (k-means, seeded by k-means++; [lim2018]'s CP);
     `random` draws a part for every record (its control, CP-R).
 
     Raises:

@@ -156,8 +156,8 @@ def line_domain(
 def weighted_heights(height: int, *, beta: float, example: bool = False) -> NDArray[np.float64]:
     """Return what a value of the most specific level loses 0 … height steps further up.
 
-    Seed 000, definition 5: levels count from the root, which is 1, and the step from level i
-    to i - 1 weighs 1 / (i - 1)^beta, so that steps near the root are the heavy ones; a beta
+    [netshiunda2020], definition 5: levels count from the root, which is 1, and the step from
+    level i to i - 1 weighs 1 / (i - 1)^beta, so that steps near the root are the heavy ones; a beta
     of 0 weighs all alike. Its worked example has the weights the other way round, the
     step next to the values being the heaviest: `example`.
 

@@ -1,4 +1,4 @@
-"""Coarse-grained learning (seed 003): divide the records, learn on each part, join the parts.
+"""Coarse-grained learning ([lim2018]): divide the records, learn on each part, join the parts.
 
 A part is learned like a table of its own, so parts can be learned side by side, on the
 cores of one machine or on the executors of a cluster. Closeness is judged against the

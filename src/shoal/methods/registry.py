@@ -198,7 +198,7 @@ _MICRO: tuple[tuple[str, str, str, tuple[str, ...], str], ...] = (
     ),
 )
 
-# Methods whose average is the mode (seed 001, sections 2.2.1 and 2.2.2).
+# Methods whose average is the mode ([veltmann2022], sections 2.2.1 and 2.2.2).
 _MODES = ("mdav-generic", "kmodes")
 
 METHODS: Mapping[str, Method] = {

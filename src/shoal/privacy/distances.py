@@ -6,7 +6,7 @@ division, which Python rounds correctly: three million records cannot overflow, 
 distance of exactly one fifth is the number 0.2 that a steward writes as `t`.
 
 References:
-    Li, Li, Venkatasubramanian: t-Closeness, ICDE 2007 (equal, ordered, hierarchical).
+    [li2007] (equal, ordered, hierarchical).
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ class ReleaseReport:
         return replace(self, seconds={**self.seconds, **more})
 
     def to_document(self) -> dict[str, Any]:
-        """Return the report as DESIGN's JSON document."""
+        """Return the report as a JSON document."""
         return {
             "method": self.method,
             "records": self.records,

@@ -1,4 +1,4 @@
-"""Tables whose columns follow a Zipf distribution (seed 003, section IV-C)."""
+"""Tables whose columns follow a Zipf distribution ([lim2018], section IV-C)."""
 
 from __future__ import annotations
 

@@ -64,8 +64,9 @@ class HierarchyBuilder(Protocol):
 
 
 # How far apart two categories are: by the height of their lowest common ancestor, or by the
-# weighted steps up to it (seed 000); by depth, by steps, by leaves or by equality (seed 001).
-# "weighted-example" weighs the steps as the worked example of seed 000 does, not its formula.
+# weighted steps up to it [netshiunda2020]; by depth, by steps, by leaves or by equality
+# [veltmann2022]. "weighted-example" weighs the steps as the worked example of [netshiunda2020]
+# does, not its formula.
 DISTANCES = ("height", "weighted", "weighted-example", "wu-palmer", "path", "leaf-share", "equal")
 
 

@@ -8,7 +8,7 @@ from shoal.methods.adaptive.candidates import Prediction
 from shoal.methods.adaptive.outcome import CellLoss, outcome_of, precision
 from shoal.methods.adaptive.pipeline import Plan, Techniques, carry_out
 
-# Table 7 and Table 10 of seed 004: its tables have 20 columns, and every cell counts.
+# Table 7 and Table 10 of [brown2019]: its tables have 20 columns, and every cell counts.
 SEED = [
     # originals with modifications, added, generalized, suppressed, blanked, printed precision
     (28411, 10068, 2420, 0, 0, 73.6779),  # 30k, five quasi-identifiers, 1/3G
@@ -80,7 +80,7 @@ def test_the_summary_says_that_statistics_are_affected():
     assert carried("g").to_document()["fewest_originals"] == 3
 
 
-# Table 10 of seed 004 (30k, five quasi-identifiers, 8,584 pairs): pairs of the release that the
+# Table 10 of [brown2019] (30k, five quasi-identifiers, 8,584 pairs): pairs of the release that the
 # table had; all pairs of the release (End QP of Table 4); QP remain and QP precision as printed.
 PAIRS = [
     (4652, 5941, 54.1938, 78.3033),  # 1/3GCS

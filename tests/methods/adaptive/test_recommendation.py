@@ -1,4 +1,4 @@
-"""Seed 004's tables and figures, from the counts of pairs alone.
+"""[brown2019]'s tables and figures, from the counts of pairs alone.
 
 Numbers marked "misprint" are printed otherwise in the seed, but contradict its own
 definitions; the comment says what is printed.

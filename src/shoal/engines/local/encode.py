@@ -58,7 +58,7 @@ class Encoded:
     warnings: tuple[str, ...] = ()
 
     def to_document(self) -> dict[str, Any]:
-        """Return the report as DESIGN's JSON document of `encode`."""
+        """Return the report as the JSON document of `encode`."""
         document = {**self.report.to_document(), "warnings": list(self.warnings)}
         if self.verification is not None:
             document["verification"] = self.verification.to_document()

@@ -54,7 +54,7 @@ class Inference:
     read_as: CsvFile | None = None  # how the file was read
 
     def to_document(self) -> dict[str, Any]:
-        """Return DESIGN's infer document, with the evidence."""
+        """Return the document of `infer`, with the evidence."""
         return {
             "records": self.records,
             "columns": {c.name: self._column(c) for c in self.columns},

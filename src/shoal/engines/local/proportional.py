@@ -20,7 +20,7 @@ def proportional_sample(
 ) -> pl.DataFrame:
     """Draw records at random from every stratum, as many as its share of the table.
 
-    As seed 004 does: a random number for each record, and of each stratum those with the
+    As [brown2019] does: a random number for each record, and of each stratum those with the
     smallest numbers.
 
     Args:

@@ -67,7 +67,7 @@ Divider = Nearest | Drawn
 def centres_of(
     piles: DataFrame, packing: Packing, domains: Sequence[Domain], *, tuples: int, coarse: Coarse
 ) -> NDArray[np.float64]:
-    """Return the centres of MLlib's k-means, seeded by k-means‖ (seed 003's CP).
+    """Return the centres of MLlib's k-means, seeded by k-means‖ ([lim2018]'s CP).
 
     Args:
         piles: keys and their records.

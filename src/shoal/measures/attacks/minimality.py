@@ -1,4 +1,4 @@
-"""Minimality: who knows that an algorithm generalizes only when it must, learns from it.
+"""Minimality: who knows that an algorithm generalizes only when it must, learns from it [wong2007].
 
 Wong, Fu, Wang and Pei (2007): if all parts of a class are large enough for k-anonymity,
 the class was made for the sake of diversity, so at least one part must have broken it.

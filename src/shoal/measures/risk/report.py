@@ -111,7 +111,7 @@ class RiskReport:
         return value <= max_risk * (1 + 1e-12)
 
     def to_document(self) -> dict[str, Any]:
-        """Return DESIGN's risk document, and more."""
+        """Return the document of `risk`."""
         return {
             "records": self.records,
             "classes": self.classes,

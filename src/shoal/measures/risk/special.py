@@ -1,4 +1,4 @@
-"""Special uniques (SUDA, Elliot et al. 2002): which columns make a record stand out.
+"""Special uniques (SUDA) [elliot2002]: which columns make a record stand out.
 
 A minimal sample unique is a set of columns on which a record is alone, while it is not
 alone on any part of the set. The smaller the set, the more special the record: a set of

@@ -1,6 +1,6 @@
 """What each fraction of k would do to a table, from the sizes of its pairs alone.
 
-A *pair* is the seed's word for the records that share all quasi-identifiers. At a
+A *pair* is the paper's word for the records that share all quasi-identifiers. At a
 threshold xk, a pair with k records or more stays as it is, a pair with xk … k-1 records
 is filled up to k with false records, and a smaller one is suppressed.
 """
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from shoal.core.errors import InputError, MethodError, PrivacyError
 
-# The fractions of seed 004. The first five name the thresholds of k = 5; the last two
+# The fractions of [brown2019]. The first five name the thresholds of k = 5; the last two
 # round to a threshold that already has a name there.
 _NAMED = tuple(Fraction(n, d) for n, d in ((1, 4), (1, 3), (1, 2), (3, 4), (1, 1), (2, 3), (7, 8)))
 
@@ -26,7 +26,7 @@ PairCounts = Mapping[int, int]
 def fraction_name(k: int, xk: int) -> str:
     """Return the fraction x by which a threshold xk of k is known.
 
-    An exact fraction of the seed comes first, then the first of its fractions that rounds
+    An exact fraction of the paper comes first, then the first of its fractions that rounds
     to xk (halves upwards), then xk/k itself.
 
     Example:
@@ -133,7 +133,7 @@ class Prediction:
     """What to expect when a threshold is carried out, whatever techniques are used.
 
     Attributes:
-        low, high: the precision range in whole percent (Equation 1 of seed 004).
+        low, high: the precision range in whole percent (Equation 1 of [brown2019]).
         data_loss: the most records lost, in whole percent (Equation 2).
         bounds: a precision range in percent that cannot be left, see `predict`.
     """

@@ -28,7 +28,7 @@ class Choices:
             important ones if None.
         level: how many steps of its hierarchy a generalized cell climbs.
         gradual: introduce the quasi-identifiers one by one.
-        marks: texts of empty cells; those of the seed and of the schema if None.
+        marks: texts of empty cells; those of the paper and of the schema if None.
         suppression_limit: share of the records that may be suppressed; the schema's limit,
             where it has one above 0, if None.
     """

@@ -1,4 +1,4 @@
-"""Correlations of the quasi-identifiers before and after: the seed's check of utility."""
+"""Correlations of the quasi-identifiers before and after: the paper's check of utility."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def correlations_of(before: Rows, after: Rows) -> Correlations:
     """Return the correlations of the quasi-identifiers before and after.
 
     A number or date stands at its place; a category at its place in the order of its
-    column, as the seed numbers courses 0 … 15. A generalized cell stands at the mean place
+    column, as the paper numbers courses 0 … 15. A generalized cell stands at the mean place
     of the records that have its group in the table; a missing or suppressed cell is left
     out of the two columns' comparison. False records count like others.
     """

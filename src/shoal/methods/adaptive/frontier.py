@@ -1,6 +1,6 @@
 """All eight techniques worked out on a table: what each of them gives, exactly.
 
-Seed 004 predicts a range from the sizes of the pairs, because carrying out every method took
+[brown2019] predicts a range from the sizes of the pairs, because carrying out every method took
 it too long. Distinct rows make that cheap, so nothing has to be guessed.
 """
 
@@ -89,7 +89,7 @@ HEAD = ("techniques", "xk", "fraction", "added", "suppressed", "originals", "pre
 
 
 def thresholds(k: int, *, first: int, also: Iterable[int] = ()) -> list[int]:
-    """Return the thresholds worth working out: all, or the seed's fractions of a large k."""
+    """Return the thresholds worth working out: all, or the paper's fractions of a large k."""
     found = set(range(first, k + 1))
     if k > _MOST:
         named = {"1/4", "1/3", "1/2", "2/3", "3/4", "7/8", "1"}

@@ -31,7 +31,7 @@ class CellLoss:
 
     @property
     def points(self) -> float:
-        """Return the loss as seed 004 counts it: half a point or a whole one a cell."""
+        """Return the loss as [brown2019] counts it: half a point or a whole one a cell."""
         return self.generalized / 2 + self.suppressed + self.blanked
 
 
@@ -54,7 +54,7 @@ class Outcome:
     """The account of one carried-out plan.
 
     Attributes:
-        technique: the seed's letters, such as GC.
+        technique: the paper's letters, such as GC.
         columns: cells of a released record.
         unmodified: original records released as they were.
         smallest_pair: records of the smallest pair, false ones included.

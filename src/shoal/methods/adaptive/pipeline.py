@@ -55,7 +55,7 @@ class Techniques:
 
     @property
     def label(self) -> str:
-        """Return the seed's letters: G, C and S, or - for none."""
+        """Return the paper's letters: G, C and S, or - for none."""
         chosen = (self.generalization, self.cell_suppression, self.sensitive_suppression)
         return "".join(x for x, is_on in zip("GCS", chosen, strict=True) if is_on) or "-"
 
@@ -63,7 +63,7 @@ class Techniques:
 _LETTERS = {"g": "generalization", "c": "cells", "s": "sensitive"}
 
 COMBINATIONS = tuple(Techniques.parse(x) for x in ("-", "gcs", "gc", "gs", "cs", "c", "g", "s"))
-"""The eight methods of experiment 6, in the seed's order."""
+"""The eight methods of experiment 6, in the paper's order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""How outcomes are ranked against each other (Figure 2 of seed 004, steps four and five)."""
+"""How outcomes are ranked against each other (Figure 2 of [brown2019], steps four and five)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which fraction of k to take, and why (Figure 2 of seed 004, steps four and five)."""
+"""Which fraction of k to take, and why (Figure 2 of [brown2019], steps four and five)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Criteria:
     def first(self) -> int:
         """Return the smallest threshold worth a look."""
         # A pair with l different sensitive values has l records: a smaller threshold
-        # gives the same release (seed 004, experiment 5).
+        # gives the same release ([brown2019], experiment 5).
         return 1 if self.sensitive_suppression else self.diversity
 
     @property
@@ -126,7 +126,7 @@ class Recommendation:
         )
 
     def to_document(self) -> dict[str, Any]:
-        """Return the recommendation as DESIGN's JSON document."""
+        """Return the recommendation as a JSON document."""
         expected = self.prediction()
         alternative = None if self.alternative is None else self._entry(self.alternative)
         return {

@@ -1,4 +1,4 @@
-"""A proportional sample: every stratum keeps its share (Table 1 of seed 004)."""
+"""A proportional sample: every stratum keeps its share (Table 1 of [brown2019])."""
 
 from __future__ import annotations
 

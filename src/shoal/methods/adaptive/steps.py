@@ -1,4 +1,4 @@
-"""The seven steps of seed 004, each a function of its own.
+"""The seven steps of [brown2019], each a function of its own.
 
     1 unify            empty marks become one missing value
     2 diversify        pairs that are not diverse are removed, or their sensitive cell blanked
@@ -30,7 +30,7 @@ from shoal.methods.adaptive.rows import (
 )
 
 EMPTY_MARKS = ("", "-", "NA")
-"""What seed 004 reads as "no information given"."""
+"""What [brown2019] reads as "no information given"."""
 
 
 def unify(values: Sequence[str | None], marks: Collection[str] = EMPTY_MARKS) -> list[str | None]:

@@ -1,4 +1,4 @@
-"""KACA: k-anonymity by clustering in attribute hierarchies (Li and others, 2006; seed 000)."""
+"""KACA: k-anonymity by clustering in attribute hierarchies [li2006, netshiunda2020]."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def kaca(
     """Merge the smallest class with the nearest until every class has k records.
 
     The distance between two classes is what generalizing them to their closest common
-    ancestor distorts: n1 · distort(r1, r12) + n2 · distort(r2, r12) (seed 000, definitions
+    ancestor distorts: n1 · distort(r1, r12) + n2 · distort(r2, r12) ([netshiunda2020], definitions
     5 to 9), with uniform or height weights, height weights falling with `beta` towards the
     leaves; `weights="example"` turns them round, as the seed's worked example does. A large
     class gives only the records that are missing (stub) and keeps the others (trunk,

@@ -1,4 +1,4 @@
-"""Greedy k-member clustering (seed 000, Algorithm 1; Byun and others, 2007)."""
+"""Greedy k-member clustering [byun2007] ([netshiunda2020], Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def kmember(
     least until it has k. When fewer than k records are left, they go, in random order, each
     to the cluster that grows least. With `cm` a record costs `penalty` more if its target
     differs from the cluster's majority, or if the cluster would lose everything with it, so
-    that all of its records were suppressed (seed 000, section 3.6.3).
+    that all of its records were suppressed ([netshiunda2020], section 3.6.3).
 
     The seed's pseudocode has three slips; its prose is followed: the seed R is renewed with
     every cluster (line 7 would always measure from the first one), a cluster has k members
-    (line 10 would give it k + 1), and k records that are left form a cluster (seed 002:
+    (line 10 would give it k + 1), and k records that are left form a cluster ([lin2008]:
     leftovers are *fewer than k*; line 6 stops at k already).
 
     Guarantee:

@@ -1,4 +1,4 @@
-"""One-pass k-means (OKA; seed 002, Lin and Wei, 2008) and its planned extensions."""
+"""One-pass k-means (OKA; [lin2008], Lin and Wei, 2008) and its planned extensions."""
 
 from __future__ import annotations
 

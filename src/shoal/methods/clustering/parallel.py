@@ -1,4 +1,4 @@
-"""Greedy k-member with all clusters grown at once (seed 000, Algorithm 2 and Figure 3.1)."""
+"""Greedy k-member, all clusters grown at once ([netshiunda2020], Algorithm 2, Figure 3.1)."""
 
 from __future__ import annotations
 

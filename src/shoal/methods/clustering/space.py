@@ -23,7 +23,7 @@ def space_of(
 ) -> Space:
     """Return the columns' losses as whole numbers, SCALE for all of the heaviest column.
 
-    A node of a tree costs its height, all heights alike (seed 000, definitions 12 to 14). A
+    A node of a tree costs its height, all heights alike ([netshiunda2020], definitions 12 to 14). A
     column whose distance is "weighted" or "weighted-example" costs the weighted hierarchical
     distance from its leaves instead (definition 5, by its formula or by its example), height
     weights with the column's beta, uniform ones with a beta of 0; `power` and `example` do

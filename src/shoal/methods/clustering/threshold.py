@@ -1,4 +1,4 @@
-"""Threshold clustering (Loukides and Shao, 2007; seed 000, definitions 1 to 4)."""
+"""Threshold clustering [loukides2007] ([netshiunda2020], definitions 1 to 4)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def threshold(
 ) -> Recoding:
     """Grow clusters from random seeds until their diversity would exceed a threshold.
 
-    Diversity is that of seed 000's definitions 1 and 2: the range of numbers divided by the
+    Diversity is that of [netshiunda2020]'s definitions 1 and 2: the range of numbers divided by the
     column's, distinct values divided by the size of the domain, summed, each column by its
     weight (the heaviest quasi-identifier counts 1). The next member is the one that adds least
     diversity in the quasi-identifiers (usefulness) and most in the sensitive columns

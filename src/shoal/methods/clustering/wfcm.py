@@ -1,4 +1,4 @@
-"""Weighted feature C-means (Chiu and Tsai, 2007, as seeds 000 and 002 describe it)."""
+"""Weighted feature C-means (Chiu and Tsai, 2007, as [netshiunda2020] and [lin2008] describe it)."""
 
 from __future__ import annotations
 

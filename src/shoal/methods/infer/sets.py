@@ -1,4 +1,4 @@
-"""Quasi-identifier sets by residual entropy (seed 003, section III-C).
+"""Quasi-identifier sets by residual entropy ([lim2018], section III-C).
 
 The seed walks breadth-first over the subsets of the columns. The residual entropy of a
 subset is the entropy of "everybody alone" minus the entropy of the classes it makes; a

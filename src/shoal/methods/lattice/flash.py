@@ -1,4 +1,4 @@
-"""Greedy paths with a binary search on each (after Kohlmayer and others: Flash, 2012)."""
+"""Greedy paths with a binary search on each (Flash) [kohlmayer2012]."""
 
 from __future__ import annotations
 

@@ -305,7 +305,7 @@ MEASURES = (
     "ncp", "class-entropy", "height-utility",
 )  # fmt: skip
 ALIASES = {"height": "level-sum", "entropy": "non-uniform-entropy"}
-"""Old names. The measures that a report calls height and entropy are other ones: seed 003's
+"""Old names. The measures that a report calls height and entropy are other ones: [lim2018]'s
 `height-utility` and `class-entropy`."""
 
 

@@ -14,7 +14,7 @@ BATCH = 8  # nodes asked for together; fixed, so that the answer never depends o
 
 
 def bfs(board: Board) -> Search:
-    """Walk the lattice level by level from below, leaving out what is ruled out (seed 003).
+    """Walk the lattice level by level from below, leaving out what is ruled out ([lim2018]).
 
     Guarantee:
         When it ends, the best solution is the best of the whole lattice.
@@ -42,7 +42,7 @@ def dfs(board: Board) -> Search:
     """Climb from the bottom, the cheapest step first, and turn back at what is ruled out.
 
     Above a node whose generalization alone costs as much as the best solution,
-    nothing can be better, and the search turns back (seed 003).
+    nothing can be better, and the search turns back ([lim2018]).
 
     Guarantee:
         When it ends, the best solution is the best of the whole lattice.

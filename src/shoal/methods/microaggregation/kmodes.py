@@ -1,4 +1,4 @@
-"""Microaggregation by k-modes (seed 001, section 2.2.1; Torra, 2004)."""
+"""Microaggregation by k-modes [torra2004] ([veltmann2022], section 2.2.1)."""
 
 from __future__ import annotations
 

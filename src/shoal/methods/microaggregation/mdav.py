@@ -24,7 +24,7 @@ def mdav(
     *,
     suppression_limit: float = 0.0,
 ) -> Recoding:
-    """Group by maximum distance to the average vector (Domingo-Ferrer and Torra, 2005).
+    """Group by maximum distance to the average vector [domingo2002, domingo2005].
 
     While 3k records or more are left: r is the one furthest from their mean; it and its
     k - 1 nearest become a group; s is the one left that is furthest from r; it and its k - 1
@@ -46,7 +46,7 @@ def vmdav(
     gamma: float = 0.2,
     suppression_limit: float = 0.0,
 ) -> Recoding:
-    """Group as MDAV does, with groups of k to 2k - 1 records (Solanas and Martínez, 2006).
+    """Group as MDAV does, with groups of k to 2k - 1 records [solanas2006].
 
     While k records or more are left: e is the one furthest from the mean of all records; it
     and its k - 1 nearest become a group. While the group has fewer than 2k - 1 records, the

@@ -1,19 +1,20 @@
 """How far apart two values are by what they mean: distances on hierarchies.
 
-Values may stand at inner nodes. Depths count from 1 at the root, as the code of seed 001 has
+Values may stand at inner nodes. Depths count from 1 at the root, as the code of [veltmann2022] has
 them. For two different nodes with the lowest common ancestor `a`:
 
-* `wu-palmer`: 1 - 2·depth(a) / (depth(u) + depth(v)), seed 001, section 2.1.3;
+* `wu-palmer`: 1 - 2·depth(a) / (depth(u) + depth(v)), [veltmann2022], section 2.1.3;
 * `path`: the steps from u over a to v, divided by the longest such way in the tree;
 * `leaf-share`: the leaves below a, divided by all leaves;
 * `height`: the height of a, divided by the tree's;
 * `weighted`: the weights of the steps from a leaf up to that height, heavy near the root,
-  divided by those of all steps (seed 000, definition 5); `weighted-example`: heavy near
+  divided by those of all steps ([netshiunda2020], definition 5); `weighted-example`: heavy near
   the leaf, as in the seed's worked example;
 * `equal`: 1.
 
-The *weighted semantic distance* of seed 001, section 2.2.3.1, is `wu-palmer` times the numbers
-of records of the two tuples: the methods that define it (`sa-mdav`) multiply, not the table.
+The *weighted semantic distance* of [veltmann2022], section 2.2.3.1, is `wu-palmer` times the
+numbers of records of the two tuples: the methods that define it (`sa-mdav`) multiply, not the
+table.
 
 A missing value is as far as can be, 1, from every other value. On a line the distance is the
 difference divided by the column's range.

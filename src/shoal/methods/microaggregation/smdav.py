@@ -1,6 +1,6 @@
 """MDAV for categories and mixed tables: s-mdav, sa-mdav, sa-mdav-static and mdav-generic.
 
-Seed 001, sections 2.2.2 and 2.2.3. All four make clusters around the tuple that is furthest
+[veltmann2022], sections 2.2.2 and 2.2.3. All four make clusters around the tuple that is furthest
 from the centroid of what is left, and around the one that is furthest from that tuple.
 """
 
@@ -67,7 +67,7 @@ def sa_mdav_static(
 def mdav_generic(
     table: FrequencyTable, models: Sequence[Promise], *, suppression_limit: float = 0.0
 ) -> Recoding:
-    """Group records of equal values: MDAV-generic (Domingo-Ferrer and Torra, 2005).
+    """Group records of equal values: MDAV-generic [domingo2005].
 
     Two categories are as far apart as can be, or equal; the average is the mode, on a line
     the mean or the median. A cluster is a record and the k - 1 nearest to it; two are made

@@ -1,4 +1,4 @@
-"""Mondrian for categories and mixed tables (seed 001, chapter 3.2).
+"""Mondrian for categories and mixed tables ([veltmann2022], chapter 3.2).
 
 All three choose the column whose records are, on average, furthest from its centroid, and
 cut it so that equal values stay together. They differ in the order of a column's values and
