@@ -1,6 +1,6 @@
 """The runtime for small machines: encode, verify and measure plain records.
 
-Python's standard library and `shoal.core`, nothing else. Encoding needs no more than
+Python's standard library and shoal's rooms without dependencies, nothing else. Encoding needs no more than
 `load`; verify, encode_safe and metrics load the vocabulary of promises when they are called.
 
 Example:
