@@ -455,7 +455,7 @@ def test_three_times_the_records_do_not_take_more_memory(tmp_path):
         peaks.append(peak_memory(process))
         assert process.returncode == 0, process.stderr.read()
     grown, more = peaks[1] - peaks[0], sizes[1] - sizes[0]
-    assert grown < more / 2, f"{grown / 2**20:.0f} MiB more for {more / 2**20:.0f} MiB of text"
+    assert grown < more / 3, f"{grown / 2**20:.0f} MiB more for {more / 2**20:.0f} MiB of text"
 
 
 SMALL = """
@@ -468,28 +468,35 @@ sys.exit(main(sys.argv[1:]))
 READER = {"POLARS_CSV_CHUNK_SIZE": str(2**20)}  # or it reads most of a small file ahead
 
 
+def _peak_of_a_release(place, out):
+    process = start(
+        "anonymize", place, "--qi", "sex,zip", "--neutral", "note", "-k", 5, "--method",
+        "mondrian", "--out", out, "--quiet", "--threads", 2,
+        python=("-c", SMALL), env=READER,
+    )  # fmt: skip
+    peak = peak_memory(process)
+    assert process.returncode == 0, process.stderr.read()
+    return peak
+
+
 @pytest.mark.local("memory of one process")
 def test_memory_does_not_follow_bytes_when_every_record_is_different(tmp_path):
     """26 tuples, and beside them a text of 900 bytes that no other record has."""
     place, out = tmp_path / "t.csv", tmp_path / "o.csv"
     peaks, sizes = [], []
-    for records in (45_000, 90_000):
+    for records in (45_000, 135_000):
         with place.open("w") as file:
             file.write("sex,zip,note\n")
             for i in range(records):
                 number = (i * 2_654_435_761) % 2**32
                 file.write(f"{'mf'[i % 2]},{i // 2 % 13},{f'{number:08x} ' * 100}\n")
         sizes.append(place.stat().st_size)
-        process = start(
-            "anonymize", place, "--qi", "sex,zip", "--neutral", "note", "-k", 5, "--method",
-            "mondrian", "--out", out, "--quiet", "--threads", 2, python=("-c", SMALL), env=READER,
-        )  # fmt: skip
-        peaks.append(peak_memory(process))
-        assert process.returncode == 0, process.stderr.read()
+        peaks.append(min(_peak_of_a_release(place, out) for _ in range(2)))
         lines = out.read_text().split("\n")[1:-1]
         assert len(lines) == records
         assert lines == sorted(lines)
         assert [path.name for path in tmp_path.iterdir() if path not in (place, out)] == []
     grown, more = peaks[1] - peaks[0], sizes[1] - sizes[0]
-    assert more > 40_000_000
-    assert grown < more / 5, f"{grown / 2**20:.0f} MiB more for {more / 2**20:.0f} MiB of text"
+    assert more > 80_000_000
+    # All of it in memory took four times the bytes; what a busy machine adds varies.
+    assert grown < more / 3, f"{grown / 2**20:.0f} MiB more for {more / 2**20:.0f} MiB of text"

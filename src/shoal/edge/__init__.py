@@ -1,7 +1,8 @@
 """The runtime for small machines: encode, verify and measure plain records.
 
-Python's standard library and shoal's rooms without dependencies, nothing else. Encoding needs no more than
-`load`; verify, encode_safe and metrics load the vocabulary of promises when they are called.
+Python's standard library and shoal's rooms without dependencies, nothing else. Encoding needs
+no more than `load`; verify, encode_safe and metrics load the vocabulary of promises when they
+are called.
 
 Example:
     >>> from shoal import edge

@@ -21,7 +21,7 @@ from shoal.engines.local.recode import Recoder
 from shoal.engines.spark.arrange import PLACES, dealt
 from shoal.engines.spark.dividing import nearest
 from shoal.engines.spark.piles import ROWS
-from shoal.pipeline import Job, fit
+from shoal.pipeline import Job, Options, fit
 from shoal.spark import SparkJob
 
 __all__ = ["place"]  # the fixture
@@ -43,7 +43,7 @@ def counted(spark, place):
 
 
 def ask(job, name, method):
-    fitted, models, _ = fit(schema(name), None, job.source.columns, where="t")
+    fitted, models, _ = fit(schema(name), None, job.source.columns, where="t", options=Options())
     options = api.Options(
         method=method, partitions=2, partition_by="random", seed=2, search={"effort": 1}
     )

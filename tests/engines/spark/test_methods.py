@@ -20,7 +20,7 @@ import shoal
 from shoal import api
 from shoal.core.errors import MethodError, NoSolutionError
 from shoal.engines.local.recode import Recoder
-from shoal.pipeline import Job, fit
+from shoal.pipeline import Job, Options, fit
 from shoal.spark import SparkJob
 
 QUASI = {"q0": "whole", "q1": "tree"}
@@ -80,7 +80,7 @@ def counted(spark, place):
 
 def ask(job, name, method, release):
     """Return the job with another question."""
-    fitted, models, _ = fit(schema(name), None, job.source.columns, where="t")
+    fitted, models, _ = fit(schema(name), None, job.source.columns, where="t", options=Options())
     options = api.Options(method=method, release=release)
     return replace(job, schema=fitted, models=tuple(models), options=options)
 

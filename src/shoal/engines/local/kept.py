@@ -17,6 +17,9 @@ from shoal.methods.infer.kept import NEARLY, KeptCheck
 ROWS = 20_000
 """Records whose values are looked at; every record is counted."""
 
+SAMPLE_BYTES = 16 * 2**20
+"""What they may take of a table that does not fit memory, where records are wide."""
+
 CLOSE = 0.8 * NEARLY
 """Distinct values for each present one, estimated, from which they are counted exactly."""
 
@@ -103,9 +106,10 @@ def _in_batches(
     seen, present = 0, dict.fromkeys(names, 0)
     sketches = {name: _Sketch() for name in names}
     held = []
-    for batch in lazy.collect_batches(chunk_size=_BATCH, maintain_order=True):
+    wanted = min(ROWS, max(SAMPLE_BYTES * rows // max(source.size, 1), 1))
+    for batch in source.batches(lazy, _BATCH):
         texts = batch.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
-        chosen = texts.filter(_chosen(batch.height, seen, rows // ROWS + 1))
+        chosen = texts.filter(_chosen(batch.height, seen, rows // wanted + 1))
         # Copied, because a part of a column keeps the memory of the whole batch.
         held.append(pl.DataFrame(chosen.to_dict(as_series=False), schema=texts.schema))
         seen += batch.height
