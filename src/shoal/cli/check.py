@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options as opt
-from shoal.schema.flags import PromiseFlags
 from shoal.schema.schema import Kind, Role
 
 
+@opt.promising()
 def verify(
     source: opt.Input,
     table: opt.Table = None,
@@ -28,16 +28,7 @@ def verify(
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
     fold_case: opt.FoldCase = False,
-    k: opt.K = None,
-    l: opt.L = None,  # noqa: E741
-    l_kind: opt.LKind = "distinct",
-    c: opt.C = None,
-    t: opt.T = None,
-    t_distance: opt.TDistance = "equal",
-    n: opt.N = None,
-    alpha: opt.Alpha = None,
-    beta: opt.Beta = None,
-    delta: opt.Delta = None,
+    asked: opt.Asked = None,
     replace_promise: opt.ReplacePromise = False,
     blanked: Annotated[
         bool,
@@ -57,10 +48,6 @@ def verify(
     from shoal import api
     from shoal.cli.render import as_json, verification
 
-    flags = PromiseFlags(
-        k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha, beta=beta,
-        delta=delta,
-    )  # fmt: skip
     read = opt.read_schema(
         schema,
         {Role.QUASI: qi, Role.SENSITIVE: sensitive, Role.IDENTIFYING: identifying},
@@ -72,7 +59,7 @@ def verify(
     read = opt.with_dates(read, date_format, dates)
     result = api.verify(
         opt.input_of(opt.file_of(source, encoding, skip_lines), table, query, engine, master),
-        opt.with_promise(read, flags, replace_promise=replace_promise).with_waived(
+        opt.with_promise(read, asked, replace_promise=replace_promise).with_waived(
             opt.names(waive)
         ),
         separator=sep,

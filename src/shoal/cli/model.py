@@ -9,7 +9,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.core.errors import SchemaError
-from shoal.schema.flags import PromiseFlags
+from shoal.privacy import from_flags
 from shoal.schema.schema import Schema
 
 edge = typer.Typer(
@@ -23,6 +23,7 @@ OnUnseen = Annotated[
 ]
 
 
+@opt.promising()
 def encode(
     model: ModelFile,
     source: Annotated[str, typer.Argument(metavar="INPUT", help="Table, or - for a stream.")],
@@ -44,16 +45,7 @@ def encode(
         typer.Option(metavar="FILE", help="Refuse a model that protects less than this schema."),
     ] = None,
     fold_case: opt.FoldCase = False,
-    k: opt.K = None,
-    l: opt.L = None,  # noqa: E741 - the option's name
-    l_kind: opt.LKind = "distinct",
-    c: opt.C = None,
-    t: opt.T = None,
-    t_distance: opt.TDistance = "equal",
-    n: opt.N = None,
-    alpha: opt.Alpha = None,
-    beta: opt.Beta = None,
-    delta: opt.Delta = None,
+    asked: opt.Asked = None,
     waive: opt.Waive = None,
     spreadsheet_safe: opt.SpreadsheetSafe = None,
     engine: opt.Engine = "local",
@@ -74,11 +66,7 @@ def encode(
 
     if suppressed is not None:
         opt.is_star(suppressed)
-    flags = PromiseFlags(
-        k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha, beta=beta,
-        delta=delta,
-    )  # fmt: skip
-    promise = flags.models() or None
+    promise = from_flags(asked or {}) or None
     if promise is not None and not safe:
         raise SchemaError(where="options", faults=["a promise (-k, --l, --t) goes with --safe"])
     if fold_case and not safe:
@@ -108,9 +96,9 @@ def encode(
     if not (is_far and opt.is_elsewhere(out)):
         files = [model] if schema is None else [model, schema]
         api.check_place(out, inputs=files if is_far else [source, *files])
-    asked = opt.input_of(place, None, None, engine, master, driver_rows) if is_far else place
+    batch = opt.input_of(place, None, None, engine, master, driver_rows) if is_far else place
     done = api.encode(
-        asked, model, out=out, safe=safe, on_unseen=on_unseen, suppressed=suppressed,
+        batch, model, out=out, safe=safe, on_unseen=on_unseen, suppressed=suppressed,
         separator=sep, schema=roles, privacy=promise, waive=opt.names(waive), fold_case=fold_case,
         spreadsheet_safe=spreadsheet_safe,
     )  # fmt: skip

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from shoal.core.documents import read_document
 from shoal.core.errors import SchemaError
-from shoal.schema.flags import PromiseFlags, schema_from_flags
+from shoal.privacy import Option, from_flags
+from shoal.privacy.registry import options
+from shoal.schema.flags import schema_from_flags
 from shoal.schema.schema import Kind, Role, Schema
 
 if TYPE_CHECKING:
@@ -75,18 +79,9 @@ FoldCase = Annotated[
         help="Join sensitive values that differ only by case, accents or spaces.",
     ),
 ]
-K = Annotated[int | None, typer.Option("-k", "--k", help="k-anonymity: records per class.")]
-L = Annotated[float | None, typer.Option("--l", help="l-diversity of the sensitive columns.")]
-LKind = Annotated[str, typer.Option(metavar="KIND", help="distinct, entropy or recursive.")]
-C = Annotated[float | None, typer.Option("--c", help="c of recursive (c,l)-diversity.")]
-T = Annotated[float | None, typer.Option("--t", help="t-closeness of the sensitive columns.")]
-TDistance = Annotated[
-    str, typer.Option(metavar="KIND", help="equal, ordered, hierarchical or chi2.")
-]
-N = Annotated[int | None, typer.Option("--n", help="With --t: (n,t)-closeness.")]
-Alpha = Annotated[float | None, typer.Option(help="With -k: (alpha,k)-anonymity.")]
-Beta = Annotated[float | None, typer.Option(help="beta-likeness: gain of a value's share.")]
-Delta = Annotated[float | None, typer.Option(help="delta-disclosure privacy.")]
+Asked = Mapping[str, Any] | None
+"""The words of promises as they were given; `promising` puts the options into a command."""
+
 ReplacePromise = Annotated[
     bool,
     typer.Option("--replace-promise", help="Flags replace the schema's promise: it is dropped."),
@@ -277,9 +272,9 @@ def with_dates(schema: Schema, formats: list[str] | None, dates: str | None) -> 
     return replace(schema, attributes=tuple(found))
 
 
-def with_promise(schema: Schema, flags: PromiseFlags, *, replace_promise: bool) -> Schema:
+def with_promise(schema: Schema, asked: Asked, *, replace_promise: bool) -> Schema:
     """Return the schema that keeps its own promise and that of the flags, or only theirs."""
-    return schema.with_promise(flags.models(), replace_promise=replace_promise)
+    return schema.with_promise(from_flags(asked or {}), replace_promise=replace_promise)
 
 
 def out_path(text: str | None, *, command: str) -> Path:
@@ -287,3 +282,37 @@ def out_path(text: str | None, *, command: str) -> Path:
     if not text:
         raise SchemaError(where="options", faults=[f"{command} needs --out FILE"])
     return Path(text)
+
+
+def promising(*only: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a command the options of every promise, or of some, in the place of `asked`."""
+
+    def decorated(command: Callable[..., int]) -> Callable[..., int]:
+        words = {name: o for name, o in options().items() if not only or name in only}
+        hints = get_type_hints(command, include_extras=True)
+        places: list[Parameter] = []
+        for place in signature(command).parameters.values():
+            if place.name == "asked":
+                places += [_parameter(name, option) for name, option in words.items()]
+            else:
+                places.append(place.replace(annotation=hints[place.name]))
+
+        def run(**given: Any) -> int:
+            asked = {name: given.pop(name) for name in words}
+            return command(**given, asked=asked)
+
+        run.__name__, run.__doc__ = command.__name__, command.__doc__
+        run.__signature__ = Signature(places)  # type: ignore[attr-defined]
+        run.__annotations__ = {place.name: place.annotation for place in places}
+        return run
+
+    return decorated
+
+
+def _parameter(name: str, option: Option) -> Parameter:
+    metavar = {int: "N", float: "X"}.get(option.kind, "KIND")
+    about = typer.Option(
+        *option.flags, metavar=metavar, help=option.help, show_default=option.default or False
+    )
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    return Parameter(name, kind, default=None, annotation=Annotated[option.kind | None, about])

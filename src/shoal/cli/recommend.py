@@ -9,7 +9,6 @@ import typer
 from shoal.cli import options as opt
 from shoal.core.documents import read_document
 from shoal.core.errors import SchemaError
-from shoal.schema.flags import PromiseFlags
 from shoal.schema.schema import Kind, Role, Schema
 
 TechniquesOption = Annotated[
@@ -98,6 +97,7 @@ def stated_limit(flag: float | None, schema: str | None) -> float | None:
     return stated if isinstance(stated, (int, float)) else None
 
 
+@opt.promising("k", "l")
 def recommend(
     context: typer.Context,
     source: opt.Input,
@@ -113,8 +113,7 @@ def recommend(
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
     fold_case: opt.FoldCase = False,
-    k: opt.K = None,
-    l: opt.L = None,  # noqa: E741
+    asked: opt.Asked = None,
     replace_promise: opt.ReplacePromise = False,
     techniques: TechniquesOption = "none",
     prefer: Prefer = "none",
@@ -149,15 +148,15 @@ def recommend(
         missing=missing,
         fold_case=fold_case,
     )  # fmt: skip
-    asked = opt.with_promise(
-        read, PromiseFlags(k=k, l=l), replace_promise=replace_promise
-    ).with_waived(opt.names(waive))
+    promised = opt.with_promise(read, asked, replace_promise=replace_promise).with_waived(
+        opt.names(waive)
+    )
     choices = choices_of(
         techniques, prefer, min_precision, ranking=ranking, generalize=generalize,
         suppress_cells=suppress_cells, level=level, gradual=gradual, missing=missing,
         suppression_limit=stated_limit(suppression_limit, schema),
     )  # fmt: skip
-    wanted = k_of(asked)
+    wanted = k_of(promised)
     if apply != (out is not None):
         raise SchemaError(where="recommend", faults=["--apply and --out FILE go together"])
     idle = [] if apply else [name for name in _APPLIED if _is_given(context, name)]
@@ -165,11 +164,11 @@ def recommend(
         named = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
         raise SchemaError(where="recommend", faults=[f"{named}: only with --apply"])
     place = opt.file_of(source, encoding, skip_lines)
-    found = api.recommend(place, asked, wanted, choices=choices, separator=sep)
+    found = api.recommend(place, promised, wanted, choices=choices, separator=sep)
     document = found.to_document()
     if apply and out is not None:
         done = api.release_xk(
-            place, asked, wanted, out=out, xk=xk, choices=choices, seed=seed,
+            place, promised, wanted, out=out, xk=xk, choices=choices, seed=seed,
             separator=sep, false_records=false_records, steps=steps,
             inputs=opt.files_of(place, schema, hierarchies),
         )  # fmt: skip

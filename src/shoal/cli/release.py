@@ -14,7 +14,6 @@ from shoal.cli import recommend as rec
 from shoal.cli.know import attack_lines, risk_lines
 from shoal.cli.progress import stages
 from shoal.core.errors import SchemaError
-from shoal.schema.flags import PromiseFlags
 from shoal.schema.schema import Kind, Role, Schema
 
 ATTACKED = 100_000  # a larger table is attacked only when asked for: it is read again for it
@@ -67,6 +66,7 @@ Seed = Annotated[int, typer.Option(metavar="N", help="Same seed, same bytes.")]
 Threads = Annotated[int | None, typer.Option(metavar="N", help="Threads (default: all cores).")]
 
 
+@opt.promising()
 def anonymize(
     context: typer.Context,
     source: opt.Input,
@@ -88,16 +88,7 @@ def anonymize(
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
     fold_case: opt.FoldCase = False,
-    k: opt.K = None,
-    l: opt.L = None,  # noqa: E741
-    l_kind: opt.LKind = "distinct",
-    c: opt.C = None,
-    t: opt.T = None,
-    t_distance: opt.TDistance = "equal",
-    n: opt.N = None,
-    alpha: opt.Alpha = None,
-    beta: opt.Beta = None,
-    delta: opt.Delta = None,
+    asked: opt.Asked = None,
     replace_promise: opt.ReplacePromise = False,
     method: Method = "auto",
     release: ReleaseAs = None,
@@ -174,10 +165,6 @@ def anonymize(
     from shoal import api
     from shoal.cli.render import as_json, summary
 
-    flags = PromiseFlags(
-        k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha, beta=beta,
-        delta=delta,
-    )  # fmt: skip
     read = opt.read_schema(
         schema,
         {Role.QUASI: qi, Role.SENSITIVE: sensitive, Role.IDENTIFYING: identifying,
@@ -191,7 +178,7 @@ def anonymize(
     if utility is not None and "utility" not in api.method_options(method):
         raise SchemaError(where="--utility", faults=["goes with a lattice method, such as flash"])
     chosen = _with_choices(
-        opt.with_promise(read, flags, replace_promise=replace_promise),
+        opt.with_promise(read, asked, replace_promise=replace_promise),
         suppression_limit,
         utility,
         target,
@@ -269,14 +256,14 @@ def anonymize(
     risks: dict[str, Any] | None = None
     unasked = attacks is None and not quiet and not is_far
     if attacks or about_risk or (unasked and made.report.records <= ATTACKED):
-        asked = opt.input_of(place, table, query)
+        original = opt.input_of(place, table, query)
         tried = api.attack(
-            asked, goal, made.schema, everything=attacks is True, seed=seed, separator=sep,
+            original, goal, made.schema, everything=attacks is True, seed=seed, separator=sep,
             centroids=made.report.utility["sse_loss"] is not None,
         )  # fmt: skip
         found = [each.to_document() for each in tried]
         pair = api.risk_before_after(
-            asked, goal, made.schema, **people, special=attacks is True, separator=sep,
+            original, goal, made.schema, **people, special=attacks is True, separator=sep,
             centroids=made.report.utility["sse_loss"] is not None,
         )  # fmt: skip
         risks = {"before": pair[0].to_document(), "after": pair[1].to_document()}
@@ -296,6 +283,7 @@ def anonymize(
     return 0
 
 
+@opt.promising()
 def learn(
     source: opt.Input,
     model: Annotated[str, typer.Option(metavar="FILE", help="Where to write the model.")],
@@ -315,16 +303,7 @@ def learn(
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
     fold_case: opt.FoldCase = False,
-    k: opt.K = None,
-    l: opt.L = None,  # noqa: E741
-    l_kind: opt.LKind = "distinct",
-    c: opt.C = None,
-    t: opt.T = None,
-    t_distance: opt.TDistance = "equal",
-    n: opt.N = None,
-    alpha: opt.Alpha = None,
-    beta: opt.Beta = None,
-    delta: opt.Delta = None,
+    asked: opt.Asked = None,
     replace_promise: opt.ReplacePromise = False,
     method: Method = "auto",
     release: ReleaseAs = None,
@@ -358,10 +337,6 @@ def learn(
     from shoal import api
     from shoal.cli.render import as_json, summary
 
-    flags = PromiseFlags(
-        k=k, l=l, l_kind=l_kind, c=c, t=t, t_distance=t_distance, n=n, alpha=alpha, beta=beta,
-        delta=delta,
-    )  # fmt: skip
     read = opt.read_schema(
         schema,
         {Role.QUASI: qi, Role.SENSITIVE: sensitive, Role.IDENTIFYING: identifying,
@@ -375,7 +350,7 @@ def learn(
     if utility is not None and "utility" not in api.method_options(method):
         raise SchemaError(where="--utility", faults=["goes with a lattice method, such as flash"])
     chosen = _with_choices(
-        opt.with_promise(read, flags, replace_promise=replace_promise),
+        opt.with_promise(read, asked, replace_promise=replace_promise),
         suppression_limit,
         utility,
         target,

@@ -11,24 +11,29 @@
 A missing sensitive value is a value of its own: it counts in every histogram.
 """
 
+# In the order in which people name them: reports and command lines list promises so.
+# isort: off
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.l_diversity import LDiversity
+from shoal.privacy.t_closeness import TCloseness
+from shoal.privacy.nt_closeness import NTCloseness
 from shoal.privacy.alpha_k_anonymity import AlphaKAnonymity
 from shoal.privacy.beta_likeness import BetaLikeness
 from shoal.privacy.delta_disclosure import DeltaDisclosure
+
+# isort: on
 from shoal.privacy.distances import Reference
 from shoal.privacy.judge import Verdict, judge_classes, judge_sizes
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.l_diversity import LDiversity
-from shoal.privacy.nt_closeness import NTCloseness
 from shoal.privacy.promise import (
     PROMISES,
     TOLERANCE,
     Better,
     EquivalenceClass,
     Needs,
+    Option,
     Promise,
 )
-from shoal.privacy.registry import expand, from_document
-from shoal.privacy.t_closeness import TCloseness
+from shoal.privacy.registry import expand, from_document, from_flags
 
 __all__ = [
     "PROMISES",
@@ -42,12 +47,14 @@ __all__ = [
     "LDiversity",
     "NTCloseness",
     "Needs",
+    "Option",
     "Promise",
     "Reference",
     "TCloseness",
     "Verdict",
     "expand",
     "from_document",
+    "from_flags",
     "judge_classes",
     "judge_sizes",
 ]

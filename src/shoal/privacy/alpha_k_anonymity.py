@@ -8,7 +8,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 from shoal.privacy.compiled import Compiled, Measure
-from shoal.privacy.promise import Better, EquivalenceClass, Promise, Values
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.promise import Better, EquivalenceClass, Option, Promise, Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,10 @@ class AlphaKAnonymity(Promise):
 
     name: ClassVar[str] = "(alpha,k)-anonymity"
     better: ClassVar[Better] = Better.LOW
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("alpha", ("--alpha",), float, "With -k: (alpha,k)-anonymity."),
+        *KAnonymity.options,
+    )
     stricter: ClassVar[Mapping[str, Better]] = {"alpha": Better.LOW, "k": Better.HIGH}
 
     alpha: float

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
-from shoal.privacy.promise import TOLERANCE, Better, EquivalenceClass, Needs, Promise
+from shoal.privacy.promise import TOLERANCE, Better, EquivalenceClass, Needs, Option, Promise
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,9 @@ class BetaLikeness(Promise):
     name: ClassVar[str] = "beta-likeness"
     needs: ClassVar[Needs] = Needs.HISTOGRAM | Needs.REFERENCE
     better: ClassVar[Better] = Better.LOW
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("beta", ("--beta",), float, "beta-likeness: gain of a value's share."),
+    )
     # True is more than False: the enhanced kind bounds all that the basic one does.
     stricter: ClassVar[Mapping[str, Better]] = {"beta": Better.LOW, "enhanced": Better.HIGH}
 

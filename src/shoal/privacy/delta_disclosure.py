@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
-from shoal.privacy.promise import TOLERANCE, Better, EquivalenceClass, Needs, Promise
+from shoal.privacy.promise import TOLERANCE, Better, EquivalenceClass, Needs, Option, Promise
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,9 @@ class DeltaDisclosure(Promise):
     name: ClassVar[str] = "delta-disclosure"
     needs: ClassVar[Needs] = Needs.HISTOGRAM | Needs.REFERENCE
     better: ClassVar[Better] = Better.LOW
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("delta", ("--delta",), float, "delta-disclosure privacy."),
+    )
     stricter: ClassVar[Mapping[str, Better]] = {"delta": Better.LOW}
 
     delta: float

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from shoal.privacy.promise import Better, EquivalenceClass, Needs, Promise
+from shoal.privacy.promise import Better, EquivalenceClass, Needs, Option, Promise
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,9 @@ class KAnonymity(Promise):
     name: ClassVar[str] = "k-anonymity"
     needs: ClassVar[Needs] = Needs.SIZE
     better: ClassVar[Better] = Better.HIGH
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("k", ("-k", "--k"), int, "k-anonymity: records per class."),
+    )
     stricter: ClassVar[Mapping[str, Better]] = {"k": Better.HIGH}
 
     k: int

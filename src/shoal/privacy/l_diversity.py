@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 from shoal.privacy.compiled import Compiled, Measure
-from shoal.privacy.promise import TOLERANCE, Better, EquivalenceClass, Promise
+from shoal.privacy.promise import TOLERANCE, Better, EquivalenceClass, Option, Promise
 
 DiversityKind = Literal["distinct", "entropy", "recursive"]
 _MEASURES: dict[DiversityKind, Measure] = {
@@ -44,6 +44,11 @@ class LDiversity(Promise):
 
     name: ClassVar[str] = "l-diversity"
     better: ClassVar[Better] = Better.HIGH
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("l", ("--l",), float, "l-diversity of the sensitive columns."),
+        Option("kind", ("--l-kind",), str, "distinct, entropy or recursive.", "distinct"),
+        Option("c", ("--c",), float, "c of recursive (c,l)-diversity."),
+    )
     stricter: ClassVar[Mapping[str, Better]] = {"l": Better.HIGH, "c": Better.LOW}
 
     l: float  # noqa: E741 - the parameter's name in every text on the model
@@ -75,6 +80,13 @@ class LDiversity(Promise):
     def monotone_with_suppression(self) -> bool:
         """Distinct values only grow; the other kinds can be spoilt by a skewed class."""
         return self.kind == "distinct"
+
+    @classmethod
+    def from_flags(cls, given: Mapping[str, Any]) -> LDiversity:
+        """Return the promise; a command line reads l as a float, 2 is meant whole."""
+        number = float(given["l"])
+        whole = {**given, "l": int(number) if number.is_integer() else number}
+        return cls(**{o.parameter: whole[o.name] for o in cls.options if o.name in whole})
 
     def measure(self, seen: EquivalenceClass) -> float:
         """Return the largest l that the class attains."""

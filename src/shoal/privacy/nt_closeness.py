@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from shoal.privacy.compiled import Compiled, Distance, Measure
 from shoal.privacy.distances import DistanceName
-from shoal.privacy.promise import Better, EquivalenceClass, Needs
-from shoal.privacy.t_closeness import Closeness
+from shoal.privacy.promise import Better, EquivalenceClass, Needs, Option
+from shoal.privacy.t_closeness import MEASURED, Closeness
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,10 @@ class NTCloseness(Closeness):
     name: ClassVar[str] = "(n,t)-closeness"
     needs: ClassVar[Needs] = Closeness.needs | Needs.SUPERSETS
     monotone: ClassVar[bool] = False
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("n", ("--n",), int, "With --t: (n,t)-closeness."),
+        *MEASURED,
+    )
     # A set of n records around a class is also a set of any smaller number.
     stricter: ClassVar[Mapping[str, Better]] = {"n": Better.HIGH, "t": Better.LOW}
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from enum import Flag, StrEnum, auto
 from numbers import Integral, Real
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 from shoal.core.errors import PrivacyError
 from shoal.privacy.compiled import Compiled
@@ -47,6 +47,29 @@ class Better(StrEnum):
     def worse(self, one: float, other: float) -> float:
         """Return the less safe of two measures."""
         return min(one, other) if self is Better.HIGH else max(one, other)
+
+
+class Option(NamedTuple):
+    """How a parameter is asked for on a command line.
+
+    Attributes:
+        parameter: Its name in the promise.
+        flags: What is written, such as -k and --k; the last one names it.
+        kind: int, float or str.
+        help: What it means, in a few words.
+        default: What holds where it is not given, for people.
+    """
+
+    parameter: str
+    flags: tuple[str, ...]
+    kind: type
+    help: str
+    default: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Return its name among the options of a command: l_kind for --l-kind."""
+        return self.flags[-1].lstrip("-").replace("-", "_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +161,8 @@ class Promise(ABC):
         better: Whether a high or a low measure is the safer one.
         monotone: Whether merging classes that all hold gives a class that holds, so
             that in a lattice everything above a safe node is safe.
+        options: Its words on a command line. The first asks for it; others may be shared with
+            another promise.
         stricter: In which direction each parameter promises more; one that is not named
             must be equal before two promises can be compared.
         column: The sensitive column it speaks of; None stands for every one of them.
@@ -149,6 +174,7 @@ class Promise(ABC):
     needs: ClassVar[Needs] = Needs.HISTOGRAM
     better: ClassVar[Better]
     monotone: ClassVar[bool] = True
+    options: ClassVar[tuple[Option, ...]] = ()
     stricter: ClassVar[Mapping[str, Better]] = {}
     column: str | None
 
@@ -229,6 +255,16 @@ class Promise(ABC):
     def compiled(self) -> Compiled | None:
         """Return how compiled loops judge it; None: by the lines above, slower, never wrong."""
         return None
+
+    @classmethod
+    def is_asked(cls, given: Mapping[str, Any]) -> bool:
+        """Say whether flags, by the names of options, ask for this promise."""
+        return bool(cls.options) and cls.options[0].name in given
+
+    @classmethod
+    def from_flags(cls, given: Mapping[str, Any]) -> Self:
+        """Return the promise that flags ask for."""
+        return cls(**{o.parameter: given[o.name] for o in cls.options if o.name in given})
 
     def parameters(self) -> dict[str, object]:
         """Return the parameters that are set, ready for JSON."""

@@ -1,13 +1,54 @@
-"""Promises by name: from a schema's or a model's words to objects, and bound to columns."""
+"""Promises by name: from the words of schemas, models and command lines, bound to columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, Field, fields, replace
 from typing import Any, cast
 
-from shoal.core.errors import PrivacyError
-from shoal.privacy.promise import PROMISES, Promise
+from shoal.core.errors import PrivacyError, SchemaError
+from shoal.privacy.promise import PROMISES, Option, Promise
+
+
+def options() -> dict[str, Option]:
+    """Return the words that all promises have on a command line, by name."""
+    return {option.name: option for kind in PROMISES.values() for option in kind.options}
+
+
+def from_flags(flags: Mapping[str, Any]) -> tuple[Promise, ...]:
+    """Return the promises that a command line asks for.
+
+    Args:
+        flags: values by the names of options; None where one is not given.
+
+    Raises:
+        PrivacyError: a parameter is impossible.
+        SchemaError: a flag without the one it belongs to.
+
+    Example:
+        >>> from_flags({"k": 5, "l": 2.0, "alpha": None})
+        (KAnonymity(k=5), LDiversity(l=2, kind='distinct', c=None, column=None))
+    """
+    given = {name: value for name, value in flags.items() if value is not None}
+    asked = [kind for kind in PROMISES.values() if kind.is_asked(given)]
+    faults = []
+    for kind in asked:
+        first, *others = kind.options
+        needed = {part.name for part in _parts(kind) if part.default is MISSING}
+        lacking = [o for o in others if o.parameter in needed and o.name not in given]
+        faults += [
+            f"{first.flags[0]} needs {o.flags[0]}: together they ask for {kind.name}"
+            for o in lacking
+        ]
+    used = {option.name for kind in asked for option in kind.options}
+    for name in given:
+        owners = [k for k in PROMISES.values() if name in {o.name for o in k.options[1:]}]
+        if name not in used and owners:
+            belongs, flag = owners[0].options[0].flags[0], options()[name].flags[0]
+            faults.append(f"{flag} belongs to {belongs}, which asks for {owners[0].name}")
+    if faults:
+        raise SchemaError(where="options", faults=faults)
+    return tuple(kind.from_flags(given) for kind in asked)
 
 
 def expand(promises: Iterable[Promise], sensitive_columns: Sequence[str]) -> list[Promise]:
@@ -60,7 +101,7 @@ def from_document(document: Mapping[str, Any]) -> Promise:
                 model=name, problem="write either 'parameters' or each one, not both"
             )
         given = given["parameters"]
-    parts = [part for part in fields(cast(Any, kind)) if part.init]
+    parts = _parts(kind)
     unknown = sorted(str(key) for key in given if key not in {part.name for part in parts})
     if unknown:
         raise PrivacyError(model=name, problem=f"unknown parameter: {', '.join(unknown)}")
@@ -68,3 +109,7 @@ def from_document(document: Mapping[str, Any]) -> Promise:
     if missing:
         raise PrivacyError(model=name, problem=f"missing parameter: {', '.join(missing)}")
     return kind(**given)
+
+
+def _parts(kind: type[Promise]) -> list[Field[Any]]:
+    return [part for part in fields(cast(Any, kind)) if part.init]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from shoal.privacy.compiled import Compiled, Distance, Measure
 from shoal.privacy.distances import DISTANCES, DistanceName
@@ -13,9 +13,17 @@ from shoal.privacy.promise import (
     Better,
     EquivalenceClass,
     Needs,
+    Option,
     Promise,
     Values,
 )
+
+_T = Option("t", ("--t",), float, "t-closeness of the sensitive columns.")
+_DISTANCE = Option(
+    "distance", ("--t-distance",), str, "equal, ordered, hierarchical or chi2.", "equal"
+)
+MEASURED = (_T, _DISTANCE)
+"""The words that every closeness has."""
 
 
 class Closeness(Promise):
@@ -88,6 +96,7 @@ class TCloseness(Closeness):
     """
 
     name: ClassVar[str] = "t-closeness"
+    options: ClassVar[tuple[Option, ...]] = MEASURED
 
     t: float
     distance: DistanceName = "equal"
@@ -96,6 +105,11 @@ class TCloseness(Closeness):
 
     def __post_init__(self) -> None:
         self._check_closeness()
+
+    @classmethod
+    def is_asked(cls, given: Mapping[str, Any]) -> bool:
+        """With --n, --t asks for (n,t)-closeness instead."""
+        return "t" in given and "n" not in given
 
     def measure(self, seen: EquivalenceClass) -> float:
         """Return the distance between the class and the whole table."""

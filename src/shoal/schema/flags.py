@@ -3,76 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.core.errors import SchemaError, ShoalError
 from shoal.hierarchies.tree import Hierarchy
-from shoal.privacy import (
-    AlphaKAnonymity,
-    BetaLikeness,
-    DeltaDisclosure,
-    KAnonymity,
-    LDiversity,
-    NTCloseness,
-    Promise,
-    TCloseness,
-)
 from shoal.schema.schema import Attribute, Kind, Others, Role, Schema, load_hierarchy
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromiseFlags:
-    """The promise as it stands on a command line."""
-
-    k: int | None = None
-    l: float | None = None  # noqa: E741 - the option's name
-    l_kind: str = "distinct"
-    c: float | None = None
-    t: float | None = None
-    t_distance: str = "equal"
-    n: int | None = None
-    alpha: float | None = None
-    beta: float | None = None
-    delta: float | None = None
-
-    def models(self) -> tuple[Promise, ...]:
-        """Return the privacy models that the flags ask for.
-
-        Raises:
-            PrivacyError: a parameter is impossible.
-            SchemaError: a flag without the one it belongs to.
-        """
-        faults = []
-        if self.c is not None and self.l is None:
-            faults.append("--c belongs to --l with --l-kind recursive")
-        if self.n is not None and self.t is None:
-            faults.append("--n belongs to --t: together they ask for (n,t)-closeness")
-        if self.alpha is not None and self.k is None:
-            faults.append("--alpha needs -k: together they ask for (alpha,k)-anonymity")
-        if self.l_kind != "distinct" and self.l is None:
-            faults.append("--l-kind belongs to --l")
-        if self.t_distance != "equal" and self.t is None:
-            faults.append("--t-distance belongs to --t")
-        if faults:
-            raise SchemaError(where="options", faults=faults)
-        models: list[Promise] = []
-        if self.k is not None:
-            models.append(KAnonymity(self.k))
-        if self.l is not None:
-            whole = int(self.l) if float(self.l).is_integer() else self.l
-            models.append(LDiversity(whole, self.l_kind, c=self.c))  # type: ignore[arg-type]
-        if self.t is not None and self.n is not None:
-            models.append(NTCloseness(self.n, self.t, distance=self.t_distance))  # type: ignore[arg-type]
-        elif self.t is not None:
-            models.append(TCloseness(self.t, self.t_distance))  # type: ignore[arg-type]
-        if self.alpha is not None and self.k is not None:
-            models.append(AlphaKAnonymity(self.alpha, self.k))
-        if self.beta is not None:
-            models.append(BetaLikeness(self.beta))
-        if self.delta is not None:
-            models.append(DeltaDisclosure(self.delta))
-        return tuple(models)
 
 
 def schema_from_flags(
