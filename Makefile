@@ -5,6 +5,7 @@
 #   make test-all    every test: 10,000 random releases before an independent judge, for one
 #   make test-spark  the tests that go through an engine once more, on Spark (needs Java)
 #   make check   ruff, mypy and the import table
+#   make house   what can be counted of the source, and where to look
 
 PYTHON ?= python3
 VENV := .venv
@@ -13,7 +14,7 @@ STAMP := $(VENV)/.ready
 OUT := out
 MICROPYTHON := $(VENV)/npm/.ready
 
-.PHONY: run test test-all test-spark check format lock bench clean
+.PHONY: run test test-all test-spark check house format lock bench clean
 
 $(STAMP): requirements.lock pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)
@@ -50,6 +51,9 @@ check: $(STAMP)
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/test_imports.py
+
+house: $(STAMP)
+	@$(BIN)/python -m tests.house
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix src tests benchmarks
