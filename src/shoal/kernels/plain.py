@@ -62,9 +62,9 @@ class PlainJudge:
     def _answer(self, counts: Any, size: int, records: float) -> float:
         try:
             return float(self.breaks(int(records), [int(counts[v]) for v in range(size)]))
-        except Exception:
-            # Nothing can be raised through compiled code. A class that cannot be judged does
-            # not hold; whoever judges the outcome in Python meets the same error.
+        except BaseException:
+            # Nothing can be raised through compiled code, and ctypes would answer 0, "holds". A
+            # class that cannot be judged does not hold; judging the outcome meets the same error.
             return 1.0
 
 
