@@ -279,7 +279,7 @@ class Job:
     def _check_enough(self, records: int) -> None:
         """Refuse a table with fewer records than one class needs, before any search."""
         for model in self.models:
-            if records < getattr(model, "k", 1):
+            if records < model.least_records:
                 raise _out_of_reach(model, records, records)
 
     def _check_whole(self, table: FrequencyTable) -> None:
@@ -510,7 +510,7 @@ def first_rows(table: FrequencyTable, models: Sequence[Promise]) -> FrequencyTab
     Its rows have records enough for k, so that a search finds something to do with them.
     """
     most = min(table.rows, 2)
-    enough = 2 * max((getattr(model, "k", 1) for model in models), default=1) + 1
+    enough = 2 * max((model.least_records for model in models), default=1) + 1
     return FrequencyTable(
         domains=table.domains,
         codes=np.ascontiguousarray(table.codes[:most]),

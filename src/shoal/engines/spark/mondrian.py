@@ -182,7 +182,7 @@ class _Search:
         self.table, self.models, self.task_rows = table, models, task_rows
         self.domains = table.coded.domains
         self.spread = len(table.coded.sensitive_domains)
-        self.k = max((getattr(model, "k", 1) for model in models), default=1)
+        self.k = max((model.least_records for model in models), default=1)
         self.tree = Tree()
 
     def grow(self) -> Tree:
