@@ -1,28 +1,40 @@
 # Everything a fresh machine needs is python3 (3.11 or newer, with venv), pip and make.
 #
-#   make run     set up, make a sample, release it, verify the release
-#   make test    set up and run every test but the nightly ones
+#   make run     set up what running needs, make a sample, release it, verify the release
+#   make test    set up what tests need too, and run every test but the nightly ones
 #   make test-all    every test: 10,000 random releases before an independent judge, for one
 #   make test-spark  the tests that go through an engine once more, on Spark (needs Java)
+#   make test-plain  the kernels' tests once more, compiled by Numba's own way
 #   make check   ruff, mypy and the import table
 #   make house   what can be counted of the source, and where to look
+#   make readme  renew the output that README shows
+#   make tutorials   renew what the Python examples of the tutorials print
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUNS := $(VENV)/.runs
 STAMP := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 OUT := out
 MICROPYTHON := $(VENV)/npm/.ready
 
-.PHONY: run test test-all test-spark check house format lock bench clean
+.PHONY: run test test-all test-plain test-spark check house readme tutorials format lock bench clean
 
-$(STAMP): requirements.lock pyproject.toml
+# Kernels are compiled when a command first needs them: `make run` needs few.
+$(RUNS): requirements-run.lock pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(PIP) --require-hashes -r requirements-run.lock
+	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
-run: $(STAMP)
+# The same versions and more, into the same folder; tests use every kernel.
+$(STAMP): requirements.lock $(RUNS)
+	$(PIP) --require-hashes -r requirements.lock
+	$(BIN)/shoal warm --quiet
+	@touch $@
+
+run: $(RUNS)
 	@mkdir -p $(OUT)
 	$(BIN)/shoal sample hospital --records 20000 --seed 1 --out $(OUT)/hospital.csv --overwrite
 	$(BIN)/shoal anonymize $(OUT)/hospital.csv --schema $(OUT)/hospital.schema.yaml -k 5 --l 2 \
@@ -42,6 +54,9 @@ test: $(MICROPYTHON)
 test-all: $(MICROPYTHON)
 	SHOAL_NPM=$(abspath $(dir $(MICROPYTHON))) $(BIN)/python -m pytest -n 2 --dist loadgroup
 
+test-plain: $(STAMP)
+	SHOAL_PLAIN_NUMBA=1 $(BIN)/python -m pytest -n 2 -m "not slow and not nightly" tests/kernels
+
 # One session for the run. The guide docs/guides/spark.md says what is left to the local engine.
 test-spark: $(STAMP)
 	$(BIN)/python -m pytest --engine spark -m "not slow and not nightly" tests
@@ -55,6 +70,12 @@ check: $(STAMP)
 house: $(STAMP)
 	@$(BIN)/python -m tests.house
 
+readme: $(RUNS)
+	$(BIN)/python -m tests.docs.readme
+
+tutorials: $(STAMP)
+	$(BIN)/python -m tests.docs.tutorials
+
 format: $(STAMP)
 	$(BIN)/ruff check --fix src tests benchmarks
 	$(BIN)/ruff format src tests benchmarks
@@ -63,10 +84,12 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.clustering
 
-# Needs the tool uv; the file it writes names no host.
+# Needs the tool uv; the files it writes name no host. What running needs has the same versions in both.
+COMPILE := uv pip compile pyproject.toml --universal --python-version 3.11 \
+    --generate-hashes --no-annotate --no-header --quiet
 lock:
-	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
-	    --generate-hashes --no-annotate --no-header --quiet -o requirements.lock
+	$(COMPILE) --extra dev -o requirements.lock
+	$(COMPILE) --group build --constraint requirements.lock -o requirements-run.lock
 
 clean:
 	rm -rf $(VENV) $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

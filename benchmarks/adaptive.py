@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.engines.local.adaptive import Applied, Choices, apply, recommend
+from shoal.engines.local.xk import Applied, Choices, apply, recommend
+from shoal.hierarchies.read import load_hierarchy, read_hierarchy
 from shoal.hierarchies.tree import Hierarchy
-from shoal.methods.adaptive.pipeline import COMBINATIONS, Techniques
+from shoal.methods.xk.pipeline import COMBINATIONS, Techniques
 from shoal.samples import hospital
-from shoal.schema.schema import Attribute, Kind, Role, Schema, load_hierarchy, read_hierarchy
+from shoal.schema.schema import Attribute, Kind, Role, Schema
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("SHOAL_DATA", HERE.parents[1] / "shared" / "data"))

@@ -18,24 +18,37 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from tests.methods.calls import (
+    bestcut,
+    kaca,
+    kmember,
+    kmember_parallel,
+    mondrian,
+    oka,
+    refine,
+    threshold,
+    wfcm,
+)
 
 from benchmarks import run
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
+from shoal.hierarchies.read import load_hierarchy
+from shoal.kernels.clustering.space import FULL
 from shoal.measures.utility import grouping_of, utility_of
-from shoal.methods.clustering.bestcut import bestcut
-from shoal.methods.clustering.kaca import kaca
-from shoal.methods.clustering.kmember import kmember
-from shoal.methods.clustering.oka import oka, stages
-from shoal.methods.clustering.parallel import kmember_parallel
-from shoal.methods.clustering.refine import refine
-from shoal.methods.clustering.threshold import threshold
-from shoal.methods.clustering.wfcm import wfcm
-from shoal.methods.domain import line_domain
-from shoal.methods.frequency import FrequencyTable, from_codes
-from shoal.methods.mondrian.search import mondrian
+from shoal.methods.clustering.oka import (
+    adjust,
+    cluster,
+    first_seeds,
+    loss_of,
+    members_of,
+    records_of,
+)
+from shoal.methods.clustering.space import space_of
 from shoal.privacy import KAnonymity
-from shoal.schema.schema import Attribute, Kind, Role, Schema, load_hierarchy
+from shoal.schema.schema import Attribute, Kind, Role, Schema
+from shoal.table.domain import line_domain
+from shoal.table.frequency import FrequencyTable, from_codes
 
 TITLE = "Clustering"
 NOTE = """CPU seconds on one core, compiled and warm (the median of five runs where one takes less
@@ -368,6 +381,25 @@ def candidates() -> Iterator[dict[str, Any]]:
     }
     for label, table in tables.items():
         yield from on(label, table(), LINEAR, (5, 10, 50))
+
+
+def stages(table: FrequencyTable, *, k: int, size_factor: bool) -> dict[str, float]:
+    """Return the NCP after each stage of OKA, and how many clusters the first leaves below k."""
+    records, chance = records_of(table, space_of(table.domains)), np.random.default_rng(0)
+    first, _ = cluster(records, first_seeds(records, k, chance), sized=size_factor)
+    second = adjust(records, first, k=k, chance=chance, sized=size_factor)
+    number = int(first.max()) + 1
+    whole = len(first) * int(records.space.column[:, FULL].sum())
+    losses = [
+        sum(loss_of(records.codes[at], records.space) for at in members_of(label, number)) / whole
+        for label in (first, second)
+    ]
+    return {
+        "clusters": number,
+        "below k": int((np.bincount(first) < k).sum()),
+        "ncp after clustering": losses[0],
+        "ncp after adjustment": losses[1],
+    }
 
 
 def oka_stages() -> Iterator[dict[str, Any]]:

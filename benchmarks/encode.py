@@ -15,13 +15,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from tests.methods.calls import mondrian, search
 
 from benchmarks.measure import ROOT, cpu_seconds, yardstick
 from benchmarks.release import ADULT, adult_schema, count
-from shoal import edge
-from shoal.engines.local.encode import encode_safe, encode_table
-from shoal.methods.lattice.search import search
-from shoal.methods.mondrian.search import mondrian
+from shoal import api, edge
 from shoal.methods.to_model import model_of
 from shoal.model.model import RecodingModel
 from shoal.model.runtime import Encoder
@@ -88,11 +86,11 @@ def rows() -> list[dict[str, Any]]:
     coded = big.with_columns(pl.all().cast(pl.Categorical))
     for name, model in models.items():
         for kind, table in (("text", big), ("dictionary", coded)):
-            work = lambda t=table, m=model: encode_table(t, m)  # noqa: E731
+            work = lambda t=table, m=model: api.encode(t, m)  # noqa: E731
             rate = RECORDS / wall_seconds(work) / 1e6
             what = f"columnar encode, {name}, 8 {kind} columns, {RECORDS:,} records"
             note(what, cpu_seconds(work), **{"M records/s": rate})
-    work = lambda: encode_safe(coded, models["levels"])  # noqa: E731
+    work = lambda: api.encode(coded, models["levels"], safe=True)  # noqa: E731
     rate = RECORDS / wall_seconds(work, runs=3) / 1e6
     cpu = cpu_seconds(work, runs=3)
     note("encode-safe with verification, levels, dictionary", cpu, **{"M records/s": rate})

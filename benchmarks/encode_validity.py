@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import DATA
 from benchmarks.release import ADULT, adult_schema, count
-from shoal import edge
+from shoal import api, edge
 from shoal.engines.local.drift import drift
-from shoal.engines.local.encode import encode_safe, encode_table
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
-from shoal.engines.local.verify import verify_source
+from shoal.engines.local.verify import verify_table
 from shoal.methods import registry
+from shoal.methods.method import Setting
 from shoal.methods.to_model import model_of
 from shoal.model.model import RecodingModel
 from shoal.privacy import KAnonymity
@@ -33,7 +33,7 @@ NOTE = (
     "interval.\n\n"
 )
 K = 10
-LIMIT = 0.02  # share of records that a method may suppress
+SETTING = Setting(suppression_limit=0.02)
 NAMES = tuple(registry.METHODS)
 PAPER = {1: 69.3, 2: 63.5, 3: 62.5, 4: 59.5}
 
@@ -41,8 +41,7 @@ PAPER = {1: 69.3, 2: 63.5, 3: 62.5, 4: 59.5}
 def learn(name: str, frame: pl.DataFrame, schema: Schema) -> RecodingModel:
     """Learn with one method."""
     table = count(frame, schema)
-    run = registry.METHODS[name].run
-    found = run(table, schema.privacy, suppression_limit=LIMIT)
+    found = registry.METHODS[name]().search(table, schema.privacy, SETTING)
     return model_of(found, schema, method=name, utility={})
 
 
@@ -58,10 +57,10 @@ def rows() -> list[dict[str, Any]]:
 
 
 def _unseen(name: str, model: RecodingModel, new: pl.DataFrame) -> dict[str, Any]:
-    encoded = encode_table(new, model, suppressed="remove")
+    encoded = api.encode(new, model, suppressed="remove")
     assert encoded.table is not None
-    plain = verify_source(open_source(encoded.table), model.schema, model.privacy)
-    safe = encode_safe(new, model)
+    plain = verify_table(open_source(encoded.table), model.schema, model.privacy)
+    safe = api.encode(new, model, safe=True)
     moved = drift(new, model)
     assert safe.verification is not None
     return {
@@ -113,10 +112,9 @@ def _anonymized(frame: pl.DataFrame, method: str, k: int) -> NDArray[np.float64]
     source = open_source(frame)
     quasi = list(schema.quasi)
     table = frequencies(source, source.scan(quasi, coded=quasi), schema, sensitive=()).table
-    run = registry.METHODS[method].run
-    found = run(table, schema.privacy, suppression_limit=LIMIT)
+    found = registry.METHODS[method]().search(table, schema.privacy, SETTING)
     model = model_of(found, schema, method=method, utility={})
-    released = encode_table(frame, model, suppressed="star").table
+    released = api.encode(frame, model, suppressed="star").table
     assert released is not None
     middle = frame.select(pl.col(quasi).cast(pl.Float64).mean()).row(0)
     return np.array(

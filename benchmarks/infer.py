@@ -19,9 +19,10 @@ from shoal.engines.local.attack import Attacker
 from shoal.engines.local.infer import infer
 from shoal.engines.local.risk import risk
 from shoal.engines.local.source import open_source
+from shoal.measures.risk.question import RiskQuestion
 from shoal.privacy import KAnonymity
 from shoal.samples import hospital
-from shoal.schema.schema import Attribute, Role, Schema
+from shoal.schema.schema import Schema
 
 TITLE = "Know the table first: infer, risk, attacks"
 NOTE = (
@@ -77,8 +78,7 @@ def rows() -> list[dict[str, Any]]:
     if encounters.is_file():
         frame = pl.read_csv(encounters, infer_schema=False)
         _sets(note, "diabetes_130, 50 columns", frame, max_size=4)
-    schema = Schema(attributes=tuple(Attribute(name=name, role=Role.QUASI) for name in USUAL))
-    cpu = cpu_seconds(lambda: risk(open_source(adult), schema), runs=3)
+    cpu = cpu_seconds(lambda: risk(open_source(adult), RiskQuestion(quasi=USUAL)), runs=3)
     note("risk, Adult, 8 columns, special uniques of every size", cpu)
     with tempfile.TemporaryDirectory() as folder:
         _attacks(note, Path(folder))

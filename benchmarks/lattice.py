@@ -9,12 +9,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from tests.methods.calls import search
 from tests.methods.lattice.tables import adult15_table, adult_table, perturbed, wide_table
 
 from benchmarks.measure import DATA, cpu_seconds, peak_megabytes, yardstick
-from shoal.methods.frequency import FrequencyTable
-from shoal.methods.lattice.search import search
 from shoal.privacy import KAnonymity, LDiversity, Promise, TCloseness
+from shoal.table.frequency import FrequencyTable
 
 TITLE = "Lattice learning"
 NOTE = (

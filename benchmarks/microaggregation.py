@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from tests.methods.calls import mdav, vmdav
+from tests.methods.calls import refine_centroids as refine
 
 from benchmarks.measure import DATA, ROOT
-from shoal.methods.domain import line_domain
-from shoal.methods.frequency import FrequencyTable, from_codes
-from shoal.methods.microaggregation.mdav import mdav, vmdav
 from shoal.methods.microaggregation.points import points_of
-from shoal.methods.microaggregation.refine import refine
-from shoal.methods.recoding import Recoding
 from shoal.privacy import KAnonymity
 from shoal.schema.schema import Kind
+from shoal.table.domain import line_domain
+from shoal.table.frequency import FrequencyTable, from_codes
+from shoal.table.recoding import Recoding
 
 TITLE = "Numeric microaggregation"
 NOTE = """Loss is 100 · SSE/SST on standardized columns. `mark` is the figure to reach: for mdav the

@@ -7,27 +7,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.methods.calls import kmember
 
 from benchmarks.clustering import DATA, adult
-from shoal.kernels.clustering_member import grow
-from shoal.kernels.clustering_space import Space
-from shoal.kernels.clustering_together import far_apart
+from shoal.kernels.clustering.kmember import grow
+from shoal.kernels.clustering.kmember_parallel import far_apart
+from shoal.kernels.clustering.space import Space
 from shoal.measures.utility import grouping_of, utility_of
-from shoal.methods.clustering.clusters import Clusters
-from shoal.methods.clustering.kmember import kmember
+from shoal.methods.clustering.clusters import Clusters, over_rows
 from shoal.methods.clustering.parallel import (
     Tuples,
     grown,
-    over_rows,
     place_at_once,
     split,
     tuples_of,
 )
 from shoal.methods.clustering.repair import recode
 from shoal.methods.clustering.space import space_of
-from shoal.methods.frequency import FrequencyTable
-from shoal.methods.recoding import Recoding
 from shoal.privacy import KAnonymity
+from shoal.table.frequency import FrequencyTable
+from shoal.table.recoding import Recoding
 
 TITLE = "Clustering: why kmember-parallel loses more"
 NOTE = """NCP on 5,000 records of Adult. All rows but the first begin with n // k seeds that are
@@ -67,7 +66,12 @@ def _trial(table: FrequencyTable, space: Space, k: int) -> Iterator[tuple[tuple[
         for growth, grow_from in (("at once", _at_once), ("one after another", _in_turn)):
             pieces, boxes = grow_from(tuples, seeds, space, k)
             placed = place_at_once(tuples, pieces, boxes, space=space)
-            made = recode(table, [KAnonymity(k)], over_rows(tuples, placed), space=space)
+            made = recode(
+                table,
+                [KAnonymity(k)],
+                over_rows(placed, rows=tuples.rows, ends=tuples.ends),
+                space=space,
+            )
             yield (name, growth), _ncp(made)
 
 

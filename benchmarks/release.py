@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from tests.methods.calls import mondrian
 
 from benchmarks.measure import DATA, USUAL, cpu_seconds, run_command, yardstick
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
-from shoal.methods.frequency import FrequencyTable
-from shoal.methods.mondrian.search import mondrian
 from shoal.privacy import KAnonymity
 from shoal.schema.flags import schema_from_flags
 from shoal.schema.schema import Kind, Role, Schema
+from shoal.table.frequency import FrequencyTable
 
 TITLE = "The main job (Mondrian)"
 ADULT = DATA / "adult_arx"

@@ -9,20 +9,28 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from tests.methods.calls import (
+    kmodes,
+    mdav_generic,
+    mondrian_categorical,
+    mondrian_unordered,
+    s_mdav,
+    sa_mdav,
+    sa_mdav_static,
+    sa_mondrian,
+)
 
 from benchmarks.clustering import table_of
 from benchmarks.measure import DATA, ROOT
+from shoal.hierarchies.read import load_hierarchy
 from shoal.hierarchies.tree import Hierarchy
 from shoal.hierarchies.wordnet import read_mapping, wordnet_hierarchy
 from shoal.measures.aggregation import sse_loss
 from shoal.methods import registry
-from shoal.methods.frequency import FrequencyTable
 from shoal.methods.microaggregation.centroids import centroids
-from shoal.methods.microaggregation.kmodes import kmodes
-from shoal.methods.microaggregation.smdav import mdav_generic, s_mdav, sa_mdav, sa_mdav_static
-from shoal.methods.mondrian.semantic import mondrian_categorical, mondrian_unordered, sa_mondrian
 from shoal.privacy import KAnonymity
-from shoal.schema.schema import Attribute, Kind, Role, load_hierarchy
+from shoal.schema.schema import Attribute, Kind, Role
+from shoal.table.frequency import FrequencyTable
 
 TITLE = "Semantic microaggregation ([veltmann2022])"
 NOTE = (

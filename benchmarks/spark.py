@@ -18,11 +18,14 @@ from benchmarks.measure import DATA, ROOT, USUAL
 from benchmarks.watch import Watch
 from shoal import api, samples
 from shoal.engines.spark.session import session
-from shoal.pipeline import Job
+from shoal.jobs.clock import Clock
+from shoal.jobs.requests import LearnRequest
+from shoal.jobs.search import opened
+from shoal.measures.utility import utility_of
+from shoal.methods.registry import method_named
 from shoal.privacy import KAnonymity, LDiversity, Promise, TCloseness
 from shoal.schema.flags import schema_from_flags
 from shoal.schema.schema import Kind, Role, Schema
-from shoal.spark import SparkJob
 
 TITLE = "Spark"
 IMAGES = ROOT / "docs" / "images"
@@ -96,20 +99,23 @@ def _learn(
     table: Any, schema: Schema, promise: Sequence[Promise], *, far: bool, **options: Any
 ) -> dict[str, Any]:
     """Read and learn, without making a model; return seconds, CPU seconds and the loss."""
-    chosen = api.Options(**{"method": "flash", **options})
-    asked = schema.with_promise(promise, replace_promise=True)
+    search = options.pop("search", None)
+    request = LearnRequest(
+        table=api.SparkTable(table) if far else table,
+        schema=schema.with_promise(promise, replace_promise=True),
+        method=method_named("flash", search),
+        **options,
+    )
     spent: list[tuple[float, float]] = []
     while not spent or (len(spent) < 3 and spent[-1][1] < LONG):
         began, before = time.perf_counter(), sum(Watch.tree_cpu().values())
-        if far:
-            job: Job = SparkJob.on(api.SparkTable(table), asked, None, chosen)
-        else:
-            job = Job.open(table, asked, None, chosen)
-        recoding = job.search()
-        after = sum(Watch.tree_cpu().values())
-        spent.append((after - before, time.perf_counter() - began))
+        with opened(request, Clock()) as job:
+            _, classes = job.search(learns=True)
+            after = sum(Watch.tree_cpu().values())
+            spent.append((after - before, time.perf_counter() - began))
+            loss = utility_of(classes.grouping(None))["ncp"]
     cpu, seconds = sorted(spent)[len(spent) // 2]
-    return {"seconds": seconds, "cpu": cpu, "NCP": job.report(recoding, None).utility["ncp"]}
+    return {"seconds": seconds, "cpu": cpu, "NCP": loss}
 
 
 def over_records() -> list[dict[str, Any]]:

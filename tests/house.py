@@ -11,6 +11,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "shoal"
 LONG_FUNCTION, MANY_PARAMETERS, LONG_FILE = 60, 8, 450
+COMPLEX = 21  # cyclomatic complexity: where radon's grade D begins
 
 
 class House(NamedTuple):
@@ -18,9 +19,14 @@ class House(NamedTuple):
 
     files: int
     lines: int
+    code_lines: int  # without docstrings, comments, imports and blank lines
+    import_cycles: list[str]
     spark_imports_local: list[str]
     asks_what_a_table_is: list[str]
+    judging_loops: list[str]
     long_functions: list[str]
+    complex_blocks: list[str]
+    complex_kernels: list[str]
     many_parameters: list[str]
     long_files: list[str]
     any_in_source: int
@@ -40,6 +46,8 @@ def measure() -> House:
     return House(
         files=len(texts),
         lines=lines,
+        code_lines=sum(_code_lines(texts[path], tree) for path, tree in trees.items()),
+        import_cycles=_cycles({_module(path): _imports(tree) for path, tree in trees.items()}),
         spark_imports_local=[
             f"{_name(path)}: {module}"
             for path, tree in trees.items()
@@ -47,11 +55,27 @@ def measure() -> House:
             for module in _imports(tree)
             if module.startswith("shoal.engines.local")
         ],
-        asks_what_a_table_is=[_name(p) for p, t in texts.items() if "is_on_spark(" in t],
+        asks_what_a_table_is=[
+            _name(p)
+            for p, t in texts.items()
+            if re.search(r"isinstance\([^)]*SparkTable|__module__\.startswith\(.pyspark", t)
+            and not _name(p).startswith(("engines/spark/", "jobs/documents"))
+        ],
+        judging_loops=[_name(p) for p, t in texts.items() if "better.worse(" in t],
         long_functions=[
             f"{_name(path)}:{f.lineno} {f.name}"
             for path, f in functions
             if _length(f) > LONG_FUNCTION and "kernels/" not in _name(path)
+        ],
+        complex_blocks=[
+            f"{_name(path)}:{f.lineno} {f.name}"
+            for path, f in functions
+            if complexity(f) >= COMPLEX and not _name(path).startswith("kernels/")
+        ],
+        complex_kernels=[
+            f"{_name(path)}:{f.lineno} {f.name}"
+            for path, f in functions
+            if complexity(f) >= COMPLEX and _name(path).startswith("kernels/")
         ],
         many_parameters=[
             f"{_name(path)}:{f.lineno} {f.name}"
@@ -84,6 +108,69 @@ def _parameters(function: ast.FunctionDef) -> int:
     return len([*given.posonlyargs, *given.args, *given.kwonlyargs])
 
 
+def _module(path: Path) -> str:
+    parts = ("shoal", *path.relative_to(SOURCE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _code_lines(text: str, tree: ast.Module) -> int:
+    left = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            left |= {*range(node.lineno, (node.end_lineno or 0) + 1)}
+        elif isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(
+            node
+        ):
+            left |= {*range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)}
+    lines = enumerate(text.split("\n"), start=1)
+    plain = (line.strip() for number, line in lines if number not in left)
+    return sum(bool(line) and not line.startswith("#") for line in plain)
+
+
+def complexity(function: ast.FunctionDef) -> int:
+    """Return the cyclomatic complexity of a body, counted as radon does.
+
+    Nested functions are blocks of their own, and an assertion counts once, whatever it asks.
+    """
+    found, waiting = 1, list(function.body)
+    while waiting:
+        node: ast.AST = waiting.pop()
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            continue
+        if isinstance(node, ast.Assert):
+            found += 1
+            continue
+        if isinstance(node, ast.Try):
+            found += len(node.handlers) + bool(node.orelse)
+        elif isinstance(node, ast.BoolOp):
+            found += len(node.values) - 1
+        elif isinstance(node, (ast.If, ast.IfExp)):
+            found += 1
+        elif isinstance(node, (ast.For, ast.While)):
+            found += 1 + bool(node.orelse)
+        elif isinstance(node, ast.comprehension):
+            found += 1 + len(node.ifs)
+        waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def _cycles(imports: dict[str, set[str]]) -> list[str]:
+    """Return the modules that import themselves through others, imports in functions counted."""
+    graph = {module: names & set(imports) - {module} for module, names in imports.items()}
+    cycles = []
+    for start in graph:
+        seen: set[str] = set()
+        waiting = list(graph[start])
+        while waiting:
+            module = waiting.pop()
+            if module not in seen:
+                seen.add(module)
+                waiting += graph[module]
+        if start in seen:
+            cycles.append(start)
+    return cycles
+
+
 def _imports(tree: ast.Module) -> set[str]:
     """Return the modules that are imported, inside functions too."""
     found = set()
@@ -91,7 +178,7 @@ def _imports(tree: ast.Module) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return found
 
 

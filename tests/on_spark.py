@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from shoal import api
-from shoal.engines.local.source import like
+from shoal.formats.frames import like
 
 # Small tables: the compilers of Spark and of Java would take longer than the work.
 SETTINGS = {

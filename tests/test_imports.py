@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,28 +23,34 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     # room: (rooms of shoal, packages)
     **{room: (set(LIGHT[:at]), {"yaml"} if at == 0 else set()) for at, room in enumerate(LIGHT)},
     "kernels": ({"core", "privacy"}, {"numpy", "numba", "llvmlite"}),
-    "methods": (_GROUND | {"kernels"}, {"numpy"}),
-    "measures": (_GROUND | {"kernels", "methods"}, {"numpy"}),
+    "table": (_GROUND, {"numpy"}),
+    "methods": (_GROUND | {"kernels", "table"}, {"numpy"}),
+    "measures": (_GROUND | {"kernels", "table", "methods"}, {"numpy"}),
+    "inference": (_GROUND | {"kernels"}, {"numpy"}),
     "dp": (_GROUND, {"opendp", "numpy", "polars", "psycopg"}),
     "samples": (_GROUND, {"numpy", "polars"}),
+    "formats": (_GROUND | {"kernels"}, {"numpy", "polars", "pyarrow", "duckdb"}),
     "engines": (
-        _GROUND | {"kernels", "methods", "measures", "edge"},
+        _GROUND | {"kernels", "table", "methods", "measures", "inference", "formats", "edge"},
         {"numpy", "polars", "pyarrow", "pyspark"},
     ),
-    "pipeline": (_GROUND | {"kernels", "methods", "measures", "engines"}, {"numpy", "polars"}),
-    "spark": (_GROUND | {"methods", "measures", "engines", "pipeline"}, {"polars"}),
-    "xk": (_GROUND | {"methods", "engines"}, set()),
-    "statistics": (_GROUND | {"dp", "engines"}, set()),
-    "models": (_GROUND | {"edge", "engines", "spark"}, set()),
-    "know": (_GROUND | {"methods", "measures", "engines", "spark"}, set()),
+    "jobs": (
+        _GROUND
+        | {"kernels", "table", "methods", "measures", "inference", "dp", "formats", "engines"}
+        | {"edge"},
+        {"polars"},
+    ),
     "api": (
         _GROUND
-        | {"kernels", "methods", "measures", "engines", "samples", "dp", "edge", "pipeline"}
-        | {"spark", "xk", "know", "statistics", "models"},
-        {"numpy", "polars"},
+        | {"methods", "measures", "inference", "formats", "engines", "samples", "edge", "jobs"},
+        set(),
     ),
-    "cli": (_GROUND | {"api"}, {"typer", "rich"}),
-    "web": (_GROUND | {"api"}, {"nicegui"}),
+    "sklearn": (
+        _GROUND | {"api", "methods", "formats"},
+        {"sklearn", "numpy", "polars"},
+    ),
+    "cli": (_GROUND | {"api", "jobs", "methods"}, {"typer", "rich"}),
+    "web": (_GROUND | {"api", "jobs", "methods"}, {"nicegui"}),
 }
 
 
@@ -135,3 +142,36 @@ def test_the_documented_names_exist() -> None:
 
     for name in shoal.__all__:
         assert getattr(shoal, name) is not None
+
+
+def test_type_checkers_see_the_documented_names_and_no_others(tmp_path: Path) -> None:
+    sample = tmp_path / "sample.py"
+    good = (
+        "import polars as pl\nimport shoal\n"
+        "frame = pl.DataFrame()\n"
+        "model = shoal.learn('t.csv', shoal.Schema(attributes=()), privacy=[])\n"
+        "model.encode_safe(frame, k=5).table.height\n"
+        "made = shoal.anonymize(frame, qi=['a'], sensitive='s', k=5, l=2, l_kind='entropy')\n"
+        "made.table.height\n"
+        "shoal.anonymize('t.csv', 'schema.yaml', method=shoal.Refine(effort='best'), out='o')\n"
+        "shoal.verify(made.table, {'columns': {}}, t=0.2).holds\n"
+        "schema: shoal.Schema = shoal.infer(frame).schema\n"
+    )
+    sample.write_text(good + "model.to_json()\n")
+    asked = [sys.executable, "-m", "mypy", "--no-error-summary", "--cache-dir", str(tmp_path / "c")]
+    env = {**os.environ, "MYPYPATH": str(ROOT)}
+    done = subprocess.run([*asked, sample], capture_output=True, text=True, check=False, env=env)
+    assert not done.stdout, done.stdout
+    wrong = {
+        "shoal.anonymize(frame, k='five')": 'No overload variant of "anonymize" matches argument',
+        "shoal.anonymize(frame, privcy=[])": 'types "DataFrame", "list[Never]"',
+        "shoal.verify(frame, qi=3)": 'Argument "qi" to "verify" has incompatible type "int"',
+        "shoal.risk(frame, 3)": 'Argument 2 to "risk" has incompatible type "int"',
+        "shoal.learn(frame, l_kind='most')": 'Argument "l_kind" to "learn" has incompatible type',
+        "shoal.Refine(efort='best')": 'Unexpected keyword argument "efort"',
+    }
+    sample.write_text(good.replace("privacy=", "privcy=") + "shoal.lern\n" + "\n".join(wrong))
+    done = subprocess.run([*asked, sample], capture_output=True, text=True, check=False, env=env)
+    assert 'Unexpected keyword argument "privcy"' in done.stdout
+    assert 'has no attribute "lern"' in done.stdout
+    assert not [text for text in wrong.values() if text not in done.stdout], done.stdout

@@ -1,73 +1,93 @@
-"""The documented surface: what a notebook, a pipeline and the command line call."""
+"""The documented surface: every function builds a request and runs its job."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass, replace
-from importlib import import_module
-from os import PathLike
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, Unpack, overload
 
-import polars as pl
-
-from shoal.core.errors import InputError, MethodError, NoSolutionError, OutputError
-from shoal.core.spreadsheet import is_guarded
-from shoal.engines.local.blanked import verify_blanked
-from shoal.engines.local.coding import code_column
-from shoal.engines.local.csv_file import CsvFile
-from shoal.engines.local.database import Database
-from shoal.engines.local.kept import check_beside
-from shoal.engines.local.metrics import measure_release
-from shoal.engines.local.persons import repeats_as_it_stands
-from shoal.engines.local.recode import Recoder
-from shoal.engines.local.runs import open_release
-from shoal.engines.local.source import Source, format_to_write, like, open_source
-from shoal.engines.local.verify import verify_source
-from shoal.engines.local.write import all_or_nothing, write_parts, write_text
-from shoal.engines.spark.source import SparkTable, is_on_spark
-from shoal.hierarchies import text as hierarchy_text
-from shoal.hierarchies import wordnet
+from shoal.core.documents import Document
+from shoal.edge.export import export
+from shoal.edge.stream import EncodeReport
+from shoal.engines.local.drift import DriftReport
+from shoal.engines.local.write import write_text
+from shoal.formats.csv_file import CsvFile
+from shoal.formats.database import Database
+from shoal.formats.frames import Frame
+from shoal.formats.spark_table import SparkTable
 from shoal.hierarchies.tree import Hierarchy
-from shoal.know import (
-    attack,
-    check_risk,
-    infer,
-    risk,
-    risk_before_after,
-    write_preset,
-    write_schema,
+from shoal.inference.infer import Inference
+from shoal.jobs import encode as encoding
+from shoal.jobs import hierarchy as hierarchies
+from shoal.jobs import infer as inferring
+from shoal.jobs import learn as learning
+from shoal.jobs import measure as measuring
+from shoal.jobs import release as releasing
+from shoal.jobs import risk as risking
+from shoal.jobs import verify as verifying
+from shoal.jobs import xk as xk_job
+from shoal.jobs.clock import silent
+from shoal.jobs.encode import Encoded, StreamRequest
+from shoal.jobs.hierarchy import ColumnValues, draw_hierarchy, wordnet_hierarchy
+from shoal.jobs.infer import PresetRequest
+from shoal.jobs.model import RecodingModel
+from shoal.jobs.places import check_place, check_report, write_model, write_report
+from shoal.jobs.release import Release
+from shoal.jobs.requests import (
+    AttackRequest,
+    DriftRequest,
+    InferRequest,
+    LearnRequest,
+    MetricsRequest,
+    RecommendRequest,
+    ReleaseRequest,
+    RiskRequest,
+    VerifyRequest,
+    XkRequest,
+    k_of,
 )
-from shoal.measures.risk.persons import asked_k, told
+from shoal.jobs.statistics import budget_log, budget_set, budget_show, stats
+from shoal.jobs.words import (
+    AttackWords,
+    ColumnWords,
+    EncodeWords,
+    InferWords,
+    LearnWords,
+    MetricsWords,
+    PresetWords,
+    RecommendWords,
+    ReleaseWords,
+    RiskWords,
+    SchemaLike,
+    StreamWords,
+    VerifyWords,
+    XkWords,
+    ZipfWords,
+    asked_checks,
+    asked_method,
+    asked_output,
+    asked_schema,
+    encode_request,
+    files_of,
+    request_of,
+    spelled,
+)
+from shoal.jobs.xk import XkRelease, sample_proportionally
+from shoal.measures.attacks.result import Comparison
+from shoal.measures.risk.report import RiskReport
 from shoal.methods import registry
-from shoal.methods.infer.kept import beside, left_in
-from shoal.methods.judging import judge_recoding
-from shoal.model.model import RecodingModel
-from shoal.pipeline import Job, Options, for_release, promise_of
-from shoal.privacy import Promise
-from shoal.privacy.emptiness import void_promise
-from shoal.reports.html import to_html
+from shoal.methods.method import Method
+from shoal.methods.xk.choices import Choices
+from shoal.methods.xk.pipeline import Techniques
+from shoal.methods.xk.recommendation import Recommendation
+from shoal.model.model import RecodingModel as LearnedModel
 from shoal.reports.release import ReleaseReport, Verification
-from shoal.schema.schema import (
-    Attribute,
-    Kind,
-    Role,
-    Schema,
-    load_hierarchy,
-    read_hierarchy,
-)
-
-if TYPE_CHECKING:
-    from shoal.models import drift, encode, encode_stream, export_model
-    from shoal.statistics import budget_log, budget_set, budget_show, stats
-    from shoal.xk import Choices, Techniques, recommend, release_xk, sample_proportionally
+from shoal.samples.writer import SampleFiles
 
 __all__ = [
     "Choices",
     "CsvFile",
     "Database",
-    "Options",
     "Release",
     "SparkTable",
     "Techniques",
@@ -81,7 +101,6 @@ __all__ = [
     "check_hierarchy",
     "check_place",
     "check_report",
-    "check_risk",
     "draw_hierarchy",
     "drift",
     "encode",
@@ -91,13 +110,12 @@ __all__ = [
     "learn",
     "learn_with_report",
     "method_list",
-    "method_options",
     "methods",
     "metrics",
     "recommend",
+    "release_request",
     "release_xk",
     "risk",
-    "risk_before_after",
     "sample",
     "sample_proportionally",
     "stats",
@@ -109,224 +127,263 @@ __all__ = [
     "write_schema",
 ]
 
-_LATER = {
-    "shoal.models": ("drift", "encode", "encode_stream", "export_model"),
-    "shoal.statistics": ("budget_log", "budget_set", "budget_show", "stats"),
-    "shoal.xk": ("Choices", "Techniques", "recommend", "release_xk", "sample_proportionally"),
-}
-"""Names that load on first use: a release needs none of them."""
 
-
-def __getattr__(name: str) -> Any:
-    for home, names in _LATER.items():
-        if name in names:
-            return getattr(import_module(home), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Release:
-    """A verified release: the table (None when it went to a file) and its report.
-
-    `schema` is the one that was released by: every column named, the promise in it.
-    """
-
-    table: Any
-    report: ReleaseReport
-    schema: Schema
-
-
-def anonymize(
-    table: Any,
-    schema: Schema,
+@spelled(ReleaseWords)
+def release_request(
+    table: object,
+    schema: SchemaLike | None = None,
     *,
-    privacy: Iterable[Promise] | None = None,
-    replace_promise: bool = False,
     out: str | Path | None = None,
-    waive: Iterable[str] = (),
-    options: Options | None = None,
-) -> Release:
+    **words: Unpack[ReleaseWords],
+) -> ReleaseRequest:
+    """Return the request of a release, as `anonymize` runs it."""
+    found = asked_schema(schema, words)
+    files = files_of(schema, found)
+    return request_of(
+        ReleaseRequest,
+        words,
+        table=table,
+        schema=found,
+        method=asked_method(words),
+        output=asked_output(out, words, files=files, suppressed="remove"),
+        checks=asked_checks(words),
+    )
+
+
+@overload
+def anonymize(
+    table: Frame,
+    schema: SchemaLike | None = None,
+    *,
+    out: None = None,
+    **words: Unpack[ReleaseWords],
+) -> Release[Frame]: ...
+
+
+@overload
+def anonymize(
+    table: object,
+    schema: SchemaLike | None = None,
+    *,
+    out: str | Path | None = None,
+    **words: Unpack[ReleaseWords],
+) -> Release[object]: ...
+
+
+@spelled(ReleaseWords)
+def anonymize(
+    table: object,
+    schema: SchemaLike | None = None,
+    *,
+    out: str | Path | None = None,
+    **words: Unpack[ReleaseWords],
+) -> Release[object]:
     """Release a table: search, recode, verify what is written, and only then publish it.
 
     Args:
-        table: a path, a CsvFile, a Database, a Polars, pandas or Arrow table, a Spark DataFrame
-            or a SparkTable.
-        schema: roles, kinds and hierarchies of its columns.
-        privacy: what is promised beside the schema's own promise, or more strictly.
-        replace_promise: `privacy` takes the place of the schema's promise.
+        table: see `LearnRequest`.
+        schema: roles, kinds and hierarchies of its columns: a Schema, a path, or plain data.
         out: where to write; None returns a table of the kind that came in.
-        waive: kept columns that are meant as they are, whatever they hold; see `Schema.waive`.
-        options: method and choices.
+        words: in the place of a schema, `qi`, `sensitive`, `identifying`, `neutral`, `numeric`,
+            `categorical`, `date` and `hierarchies`; the promise: `k`, `l`, `t` … or `privacy`,
+            beside the schema's own (`replace_promise`: instead of it); `method`, a name or an
+            object such as `shoal.Refine(effort="best")`; kept columns to `waive`; the rest as
+            in `jobs.words.ReleaseWords`.
 
     Raises:
-        SchemaError: a kept column is an identifier (names, record numbers, e-mail addresses …)
-            and was not waived.
-        NoSolutionError: even the whole table as one class does not meet the promise.
-        PrivacyError: `privacy` asks for less than the schema promises.
-        UnsafeReleaseError: verification failed; nothing was written.
+        PrivacyError: less is asked for than the schema promises.
+        ShoalError: what `jobs.release` refuses; nothing was written.
+
+    Example:
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"age": [34, 36, 51, 53], "ill": ["a", "b", "a", "b"]})
+        >>> release = anonymize(frame, qi=["age"], sensitive=["ill"], k=2, l=2, method="mondrian")
+        >>> release.table["age"].to_list()
+        ['[34, 36]', '[34, 36]', '[51, 53]', '[51, 53]']
     """
-    chosen = options or Options()
-    schema = schema.with_promise(privacy or (), replace_promise=replace_promise)
-    schema = schema.with_waived(waive)
-    if is_on_spark(table):
-        from shoal import spark
-
-        frame, account, fitted = spark.anonymize(table, schema, out=out, options=chosen)
-        return Release(table=frame, report=account, schema=fitted)
-    kind = None if out is None else format_to_write(Path(out))  # refused before the work
-    is_guarded(kind, chosen.spreadsheet_safe, where=str(out or "table"))
-    chosen = for_release(chosen)
-    job = Job.open(table, schema, None, chosen, publishes=True)
-    recoding = job.search()
-    job.settle_stars(recoding)
-    recoder = Recoder(
-        source=job.source,
-        lazy=job.lazy,
-        schema=job.schema,
-        counted=job.counted,
-        recoding=recoding,
-        star=job.star,
-        keep_order=chosen.keep_order,
-        typed=kind in (None, "parquet", "arrow"),
-        near=None if out is None else Path(out),
-    )
-    if not recoding.classes:
-        raise NoSolutionError(problem="every record would have to be suppressed")
-    if out is None:
-        with job.clock("encode"):
-            released = pl.concat([part.whole() for part in recoder.parts()])
-        with job.clock("verify"):
-            verified = job.verify(open_source(released), recoding)
-        report = job.report(recoding, verified)
-        return Release(table=like(released, table), report=report, schema=job.schema)
-    inputs = (Path(table),) if isinstance(table, (str, PathLike)) else ()
-    with all_or_nothing(out, inputs=(*inputs, *chosen.inputs)) as temporary:
-        # Closed at once: what was sorted on disk is removed before the release is verified.
-        with job.clock("encode"), closing(recoder.parts()) as parts:
-            write_parts(
-                parts,
-                temporary,
-                separator=job.source.separator,
-                spreadsheet_safe=chosen.spreadsheet_safe,
-            )
-        with job.clock("verify"):
-            written = _open_release(temporary, job.source.separator)
-            verified = job.verify(written, recoding)
-        job.stage("write")
-    return Release(table=None, report=job.report(recoding, verified), schema=job.schema)
+    request = release_request(table, schema, out=out, **words)
+    return releasing.release(request, progress=words.get("progress") or silent)
 
 
+@spelled(LearnWords)
 def learn(
-    table: Any,
-    schema: Schema,
-    *,
-    privacy: Iterable[Promise] | None = None,
-    replace_promise: bool = False,
-    method: str = "auto",
-    options: Options | None = None,
+    table: object, schema: SchemaLike | None = None, **words: Unpack[LearnWords]
 ) -> RecodingModel:
-    """Learn a recoding and return it as a model; `privacy` as in `anonymize`.
-
-    Raises:
-        NoSolutionError: even the whole table as one class does not meet the promise.
-    """
-    model, _ = learn_with_report(
-        table,
-        schema,
-        privacy=privacy,
-        replace_promise=replace_promise,
-        options=options or Options(method=method),
-    )
-    return model
+    """Learn a recoding and return it as a model; schema and words as in `anonymize`."""
+    return learn_with_report(table, schema, **words)[0]
 
 
+@spelled(LearnWords)
 def learn_with_report(
-    table: Any,
-    schema: Schema,
-    *,
-    privacy: Iterable[Promise] | None = None,
-    replace_promise: bool = False,
-    options: Options | None = None,
+    table: object, schema: SchemaLike | None = None, **words: Unpack[LearnWords]
 ) -> tuple[RecodingModel, ReleaseReport]:
     """Learn a recoding; return the model and the account of how it was found."""
-    schema = schema.with_promise(privacy or (), replace_promise=replace_promise)
-    if is_on_spark(table):
-        from shoal import spark
-
-        return spark.learn_with_report(table, schema, options=options or Options())
-    job = Job.open(table, schema, None, options or Options())
-    recoding = job.search()
-    with job.clock("verify"):
-        results = tuple(judge_recoding(recoding, job.models))
-    return job.learned(recoding, results)
+    found = asked_schema(schema, words)
+    request = request_of(LearnRequest, words, table=table, schema=found, method=asked_method(words))
+    learned = learning.learn(request, progress=words.get("progress") or silent)
+    return learned.model, learned.report
 
 
+@overload
+def encode(
+    table: Frame,
+    model: LearnedModel | str | Path,
+    *,
+    out: None = None,
+    safe: bool = False,
+    **words: Unpack[EncodeWords],
+) -> Encoded[Frame]: ...
+
+
+@overload
+def encode(
+    table: object,
+    model: LearnedModel | str | Path,
+    *,
+    out: str | Path | None = None,
+    safe: bool = False,
+    **words: Unpack[EncodeWords],
+) -> Encoded[object]: ...
+
+
+@spelled(EncodeWords)
+def encode(
+    table: object,
+    model: LearnedModel | str | Path,
+    *,
+    out: str | Path | None = None,
+    safe: bool = False,
+    **words: Unpack[EncodeWords],
+) -> Encoded[object]:
+    """Apply a model to a table.
+
+    Args:
+        table: see `LearnRequest`.
+        model: a model, or the path of one.
+        out: where to write; None returns a table of the kind that came in.
+        safe: suppress what would break the promise within this batch, and verify.
+        words: see `EncodeRequest` and `Output`; a promise (`k`, `l` … or `privacy`) is kept
+            beside the model's own.
+    """
+    return encoding.encode(encode_request(table, model, words, out=out, safe=safe))
+
+
+def encode_stream(
+    model: str | Path, source: IO[bytes], out: IO[bytes], **words: Unpack[StreamWords]
+) -> EncodeReport:
+    """Encode JSON lines or CSV as they come, one line in, one line out."""
+    return encoding.encode_stream(StreamRequest(model=model, **words), source, out)
+
+
+def drift(
+    table: object,
+    model: LearnedModel | str | Path,
+    *,
+    false_alarm: float = 0.05,
+    separator: str | None = None,
+) -> DriftReport:
+    """Compare new records with what a model was learned from; say whether to learn again."""
+    asked = DriftRequest(table=table, model=model, false_alarm=false_alarm, separator=separator)
+    return encoding.drift(asked)
+
+
+def export_model(model: str | Path, to: str, *, out: str | Path) -> None:
+    """Write encoder and model as one source file: python, micropython or javascript."""
+    write_text(out, export(str(model), to), inputs=(model,))
+
+
+@spelled(VerifyWords)
 def verify(
-    release: Any,
-    schema: Schema,
-    *,
-    privacy: Iterable[Promise] | None = None,
-    replace_promise: bool = False,
-    separator: str | None = None,
-    blanked: bool = False,
+    release: object, schema: SchemaLike | None = None, **words: Unpack[VerifyWords]
 ) -> Verification:
-    """Judge a table as it stands, whoever made it.
-
-    The quasi-identifiers and sensitive columns are the schema's. Other columns do not change
-    the verdict; those that identify people by themselves are told as warnings.
-    `privacy` as in `anonymize`. With `blanked`, sensitive cells may have been blanked: a class
-    that is empty altogether passes, and elsewhere an empty cell is no value.
-    """
-    schema = schema.with_promise(privacy or (), replace_promise=replace_promise)
-    if blanked and is_on_spark(release):
-        raise MethodError(problem="--blanked needs the local engine")
-    if is_on_spark(release):
-        from shoal import spark
-
-        return spark.verify(release, schema, separator=separator)
-    models = promise_of(schema, None)
-    source = _open_release(release, separator)
-    fitted = schema.judged().fit(source.columns, where=source.where)
-    verified = (verify_blanked if blanked else verify_source)(source, fitted, models)
-    repeats = repeats_as_it_stands(source, schema, asked_k(models))
-    kept = check_beside(source, beside(schema, source.columns), schema.waive)
-    left = left_in(schema, source.columns)
-    return told(verified, repeats, (*void_promise(models), *left, *kept.warnings))
+    """Judge a table as it stands, whoever made it; schema and words as in `anonymize`."""
+    found = asked_schema(schema, words)
+    return verifying.verify(request_of(VerifyRequest, words, table=release, schema=found))
 
 
+@spelled(MetricsWords)
 def metrics(
-    original: Any,
-    release: Any,
-    schema: Schema,
-    *,
-    starred: bool | None = None,
-    separator: str | None = None,
-) -> dict[str, Any]:
-    """Measure a release against the table it was made from, by its labels alone.
+    original: object,
+    release: object,
+    schema: SchemaLike | None = None,
+    **words: Unpack[MetricsWords],
+) -> Document:
+    """Measure a release against the table it was made from, by its labels alone."""
+    found = asked_schema(schema, words)
+    return measuring.measure(
+        request_of(MetricsRequest, words, table=original, release=release, schema=found)
+    )
 
-    Records that are the root in every quasi-identifier count as suppressed, and a notice says
-    so; `starred` says that they are (True), or that they are a class of their own (False).
+
+@spelled(RiskWords)
+def risk(table: object, schema: SchemaLike | None = None, **words: Unpack[RiskWords]) -> RiskReport:
+    """Measure how easily people are found in a table as it stands."""
+    found = asked_schema(schema, words)
+    return risking.risk(request_of(RiskRequest, words, table=table, schema=found))
+
+
+@spelled(AttackWords)
+def attack(
+    original: object,
+    release: object,
+    schema: SchemaLike | None = None,
+    **words: Unpack[AttackWords],
+) -> tuple[Comparison, ...]:
+    """Attack a table and its release; compare both with guessing."""
+    found = asked_schema(schema, words)
+    return risking.attack(
+        request_of(AttackRequest, words, table=original, release=release, schema=found)
+    )
+
+
+def infer(table: object, **words: Unpack[InferWords]) -> Inference:
+    """Say what each column seems to be and which sets of columns identify people."""
+    return inferring.infer(InferRequest(table=table, **words))
+
+
+def write_schema(found: Inference, out: str | Path, *, inputs: Sequence[str | Path] = ()) -> None:
+    """Write the proposed schema, with the reasons as comments, for a person to edit."""
+    write_text(out, found.schema_text(), inputs=tuple(inputs))
+
+
+def write_preset(
+    table: object, found: Inference, name: str, **words: Unpack[PresetWords]
+) -> tuple[str, ...]:
+    """Carry out the steps of a preset; return what a person must still do."""
+    return inferring.write_preset(PresetRequest(table=table, name=name, **words), found)
+
+
+@spelled(RecommendWords)
+def recommend(
+    table: object, schema: SchemaLike | None = None, **words: Unpack[RecommendWords]
+) -> Recommendation:
+    """Recommend the fraction of k for a table, and work out what every technique gives on it.
+
+    k is that of the promise, in the schema or as a word.
     """
-    if is_on_spark(original):
-        from shoal import spark
-
-        return spark.metrics(original, release, schema, starred=starred, separator=separator)
-    before = open_source(original, separator=separator)
-    after = _open_release(release, separator).as_labels()
-    fitted = replace(schema, privacy=()).fit(before.columns, where=before.where)
-    return measure_release(before, after, fitted, starred=starred)
+    found = asked_schema(schema, words)
+    return xk_job.recommend(
+        request_of(RecommendRequest, words, table=table, schema=found, k=k_of(found))
+    )
 
 
-def _open_release(release: Any, separator: str | None) -> Source:
-    """Open a table that is probably sorted; its equal lines are read once."""
-    if isinstance(release, (str, Path)):
-        source = open_release(Path(release), separator=separator)
-        if source is not None:
-            return source
-    return open_source(release, separator=separator)
+@spelled(XkWords)
+def release_xk(
+    table: object,
+    schema: SchemaLike | None = None,
+    *,
+    out: str | Path,
+    **words: Unpack[XkWords],
+) -> XkRelease:
+    """Make a table xk-anonymous, write it, verify the file, and only then publish it."""
+    found = asked_schema(schema, words)
+    output = asked_output(out, words, files=files_of(schema, found))
+    return xk_job.release_xk(
+        request_of(XkRequest, words, table=table, schema=found, k=k_of(found), output=output)
+    )
 
 
-def methods() -> tuple[registry.Method, ...]:
+def methods() -> tuple[type[Method], ...]:
     """Return every method there is."""
     return tuple(registry.METHODS.values())
 
@@ -340,158 +397,49 @@ def method_list() -> list[dict[str, str]]:
     ]
 
 
-def method_options(name: str, *, release: str | None = None) -> tuple[str, ...]:
-    """Return the names of the options that a method takes."""
-    return registry.find(name, release=release).options
-
-
 def auto_method(*, model: bool = False) -> str:
     """Return the method that `auto` stands for: for a release, or for a model."""
     return registry.AUTO if model else registry.AUTO_RELEASE
 
 
-def check_place(out: str | Path, *, inputs: Sequence[str | Path] = ()) -> None:
-    """Refuse a place that cannot be written to, before any work is done.
-
-    Raises:
-        OutputError: it is an input, a folder, or in a folder that is not there.
-    """
-    with suppress(_Probed), all_or_nothing(out, inputs=tuple(inputs)):
-        raise _Probed
-
-
-class _Probed(Exception):
-    """Leaves `all_or_nothing` before it publishes anything."""
-
-
-def check_report(out: str | Path, *, inputs: Sequence[str | Path] = ()) -> None:
-    """Refuse a place where no report can be written, before any work is done.
-
-    Raises:
-        OutputError: it is not the name of an HTML page, or `check_place` refuses it.
-    """
-    check_place(out, inputs=inputs)
-    _check_page(out)
-
-
-def _check_page(out: str | Path) -> None:
-    if Path(out).suffix.lower() not in (".html", ".htm"):
-        raise OutputError(where=str(out), problem="a report is an HTML page; name it .html or .htm")
-
-
-def write_report(
-    report: ReleaseReport, out: str | Path, *, inputs: Sequence[str | Path] = ()
-) -> None:
-    """Write the report of a release as one HTML page that needs nothing else."""
-    _check_page(out)
-    write_text(out, to_html(report), inputs=tuple(inputs))
-
-
-def write_model(
-    model: RecodingModel, out: str | Path, *, inputs: Sequence[str | Path] = ()
-) -> None:
-    """Write a model file, all or nothing."""
-    write_text(out, model.to_json(), inputs=tuple(inputs))
-
-
-def sample(which: str, out: str | Path, **choices: Any) -> Any:
+def sample(
+    which: str,
+    out: str | Path,
+    *,
+    records: int = 10_000,
+    seed: int = 0,
+    overwrite: bool = False,
+    **words: Unpack[ZipfWords],
+) -> SampleFiles:
     """Write a made-up table (`hospital` or `zipf`) with its schema and hierarchies."""
-    from shoal import samples
+    from shoal.samples import hospital, zipf
 
-    makers = {"hospital": samples.hospital, "zipf": samples.zipf}
-    return makers[which](out, **choices)
+    if which == "zipf":
+        return zipf(out, records, seed=seed, overwrite=overwrite, **words)
+    return hospital(out, records, seed=seed, overwrite=overwrite)
 
 
 def build_hierarchy(
-    table: Any,
+    table: object,
     column: str,
     entry: object,
     *,
     out: str | Path | None = None,
-    separator: str | None = None,
-    missing: Sequence[str] = (),
+    **words: Unpack[ColumnWords],
 ) -> Hierarchy:
-    """Build a hierarchy from the values of a column.
-
-    Args:
-        table: a path or a frame.
-        column: the column.
-        entry: a builder as a schema has it, such as {"mask": {}}.
-        out: where to write it as CSV.
-        separator: of a CSV table.
-        missing: marks of missing values.
-    """
-    builder = read_hierarchy(column, entry, folder=Path())
-    if builder is None or isinstance(builder, Hierarchy):
-        raise InputError(where="hierarchy", problem="needs a builder such as mask, dates, order")
-    tree = builder.build(column, _values(table, column, separator=separator, missing=missing))
-    if out is not None:
-        inputs = (Path(table),) if isinstance(table, (str, PathLike)) else ()
-        write_text(out, hierarchy_text.to_csv(tree), inputs=inputs)
-    return tree
-
-
-def wordnet_hierarchy(
-    column: str,
-    mapping: str | Path,
-    folder: str | Path,
-    *,
-    root: str | None = None,
-    out: str | Path | None = None,
-) -> Hierarchy:
-    """Build a hierarchy from WordNet's hypernyms.
-
-    Args:
-        column: the column.
-        mapping: a CSV file: value; lemma; sense; under.
-        folder: the dictionary, with `data.noun` and `index.noun`.
-        root: the synset to cut at, such as country#2; None: the top.
-        out: where to write it as CSV.
-    """
-    tree = wordnet.wordnet_hierarchy(column, wordnet.read_mapping(mapping), folder, root=root)
-    if out is not None:
-        write_text(out, hierarchy_text.to_csv(tree), inputs=(mapping,))
-    return tree
-
-
-def draw_hierarchy(path: str | Path, *, max_lines: int = 200) -> str:
-    """Draw a hierarchy file as a tree."""
-    return hierarchy_text.draw(load_hierarchy(Path(path).stem, path), max_lines)
+    """Build a hierarchy from the values of a column; `entry` as a schema has it."""
+    values = ColumnValues(table=table, column=column, **words)
+    return hierarchies.build_hierarchy(values, entry, out=out)
 
 
 def check_hierarchy(
     path: str | Path,
     *,
-    table: Any = None,
+    table: object = None,
     column: str | None = None,
-    separator: str | None = None,
-    missing: Sequence[str] = (),
+    **words: Unpack[ColumnWords],
 ) -> Hierarchy:
-    """Check a hierarchy file, and that it knows every value of a table's column.
-
-    Raises:
-        HierarchyError: it is not a tree with one root.
-        UnknownValueError: the column holds values that it does not know.
-    """
-    tree = load_hierarchy(column or Path(path).stem, path)
-    if table is not None and column is not None:
-        source = open_source(table, separator=separator)
-        distinct = _distinct(source, column)
-        attribute = Attribute(name=column, role=Role.QUASI, kind=Kind.CATEGORICAL, hierarchy=tree)
-        code_column(distinct, attribute, marks=missing)
-    return tree
-
-
-def _distinct(source: Any, column: str) -> pl.Series:
-    if column not in source.columns:
-        raise InputError(where=source.where, problem=f"has no column {column!r}")
-    found: pl.Series = source.collect(source.scan([column], coded=[column]).unique())[column]
-    return found
-
-
-def _values(table: Any, column: str, *, separator: str | None, missing: Sequence[str]) -> list[str]:
-    """Return the distinct values of a column as texts, without the missing one."""
-    source = open_source(table, separator=separator)
-    plain = Attribute(name=column, role=Role.QUASI, kind=Kind.CATEGORICAL)
-    coder = code_column(_distinct(source, column), plain, marks=missing)
-    return [label for label in coder.domain.labels if label is not None]
+    """Check a hierarchy file, and that it knows every value of a table's column."""
+    if table is None or column is None:
+        return hierarchies.check_hierarchy(path)
+    return hierarchies.check_hierarchy(path, ColumnValues(table=table, column=column, **words))

@@ -453,12 +453,12 @@ def test_an_interrupted_write_leaves_the_old_file_or_the_new_one(tmp_path, large
 
 STUCK = """
 import sys, time
-from shoal import pipeline
 from shoal.cli.main import main
-def verify_source(*_):
+from shoal.engines.local import records
+def verify_table(*_):
     print("written", flush=True)
     time.sleep(60)
-pipeline.verify_source = verify_source
+records.verify_table = verify_table
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -90,56 +90,6 @@ def test_learn_prints_exactly_one_json_document(tmp_path, table, run):
     assert shoal.RecodingModel.load(goal).records == 60
 
 
-def test_verify_says_safe_and_not_safe(tmp_path, table, run):
-    flags = ("--qi", "age,zip", "--sensitive", "dx")
-    out = tmp_path / "o.csv"
-    run("anonymize", table, *FLAGS, "-k", 5, "--out", out, "--quiet")
-    safe = run("verify", out, *flags, "-k", 5, "--json")
-    assert (safe.code, safe.err) == (0, "")
-    found = json.loads(safe.out)
-    assert {"holds", "records", "classes", "smallest_class", "violating_records", "privacy"} <= set(
-        found
-    )
-    assert found["holds"] is True
-    assert found["violating_records"] == 0
-    unsafe = run("verify", table, *flags, "-k", 7, "--json")
-    assert unsafe.code == 1
-    rows = naive.read(table)
-    promise = [{"model": "k-anonymity", "k": 7}]
-    assert json.loads(unsafe.out)["violating_records"] == naive.broken(
-        rows, ("age", "zip"), promise, columns={}
-    )
-    assert "NOT safe" in run("verify", table, *flags, "-k", 7).out
-    assert run("verify", table, *flags, "-k", 7, "--quiet") == (1, "", "")
-
-
-@pytest.mark.parametrize("ending", ["\n", "\n\n", "\n\n\n", "\r\n\r\n", ""])
-def test_verify_does_not_take_blank_lines_at_the_end_for_records(tmp_path, run, ending):
-    place = tmp_path / "t.csv"
-    place.write_bytes(b"age,zip\n41,Za\n41,Za\n41,Za" + ending.encode())
-    found = json.loads(run("verify", place, "--qi", "age,zip", "-k", 3, "--json").out)
-    assert (found["records"], found["classes"], found["holds"]) == (3, 1, True)
-
-
-def test_metrics_of_a_release(tmp_path, table, run):
-    out = tmp_path / "o.csv"
-    made = json.loads(run("anonymize", table, *FLAGS, "-k", 5, "--out", out, "--json").out)
-    answer = run("metrics", table, out, *FLAGS, "--json")
-    assert answer.code == 0, answer.err
-    found = json.loads(answer.out)
-    for name, value in made["utility"].items():
-        if value is not None and found["utility"][name] is not None:
-            assert found["utility"][name] == pytest.approx(value), name
-
-
-def test_metrics_of_another_table_is_refused(tmp_path, table, run):
-    other = tmp_path / "x.csv"
-    other.write_text("age,zip\n999,Zz\n")
-    answer = run("metrics", table, other, "--qi", "age,zip", "--numeric", "age")
-    assert answer.code == 2
-    assert answer.err.count("\n") == 1
-
-
 def test_the_summary_is_for_people(tmp_path, table, run):
     out = tmp_path / "o.csv"
     answer = run("anonymize", table, *FLAGS, "-k", 5, "--out", out)
@@ -408,33 +358,3 @@ def test_adult_at_k_10(tmp_path, adult, run):
     assert document["utility"]["il"] == pytest.approx(total)
     assert document["utility"]["ncp"] == pytest.approx(total / len(rows) / len(quasi))
     assert document["utility"]["ncp"] < 0.19
-
-
-def test_methods_lists_what_there_is(run):
-    document = json.loads(run("methods", "--json").out)
-    assert {m.name for m in api.methods()} <= {row["name"] for row in document["methods"]}
-    assert document["auto"] in [row["name"] for row in document["methods"]]
-    assert all(row["name"] in run("methods").out for row in document["methods"])
-
-
-def test_hierarchy_build_show_and_check(tmp_path, table, run):
-    tree = tmp_path / "hierarchy_age.csv"
-    assert (
-        run("hierarchy", "build", table, "--column", "age", "--width", "3,9", "--out", tree).code
-        == 0
-    )
-    assert "*" in run("hierarchy", "show", tree).out
-    assert run("hierarchy", "check", tree, "--table", table, "--column", "age").code == 0
-    wrong = run("hierarchy", "check", tree, "--table", table, "--column", "pay")
-    assert wrong.code == 2
-    assert "'pay'" in wrong.err
-
-
-@pytest.mark.parametrize("which", ["hospital", "zipf"])
-def test_a_sample_can_be_released_with_its_own_schema(tmp_path, run, which):
-    place = tmp_path / "x.csv"
-    made = json.loads(run("sample", which, "--records", 500, "--out", place, "--json").out)
-    out = tmp_path / "o.csv"
-    answer = run("anonymize", place, "--schema", made["schema"], "-k", 5, "--out", out, "--quiet")
-    assert answer == (0, "", "")
-    assert run("verify", out, "--schema", made["schema"], "-k", 5, "--quiet").code == 0

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal import api
-from shoal.cli.main import own_place
+from shoal.cli.faults import own_place
 
 GROUPS = [(), ("budget",), ("edge",), ("hierarchy",)]
 
@@ -30,7 +29,7 @@ def broken(monkeypatch):
     def verify(*_, **__):
         return traceback.format_list([None])
 
-    monkeypatch.setattr(api, "verify", verify)
+    monkeypatch.setattr("shoal.jobs.verify.verify", verify)
 
 
 def verify(run, tmp_path):
@@ -41,10 +40,10 @@ def verify(run, tmp_path):
 def test_an_unexpected_error_names_the_last_line_of_our_code(run, tmp_path, broken):
     answer = verify(run, tmp_path)
     assert answer.code == 3
-    line = Path(shoal.__file__).parent / "cli" / "check.py"
-    assert "at cli/check.py:" in answer.err
-    number = int(answer.err.partition("cli/check.py:")[2].split(";")[0])
-    assert "api.verify(" in line.read_text().splitlines()[number - 1]
+    line = Path(shoal.__file__).parent / "cli" / "verify.py"
+    assert "at cli/verify.py:" in answer.err
+    number = int(answer.err.partition("cli/verify.py:")[2].split(";")[0])
+    assert "job.verify(" in line.read_text().splitlines()[number - 1]
     assert answer.err.count("\n") == 1
     assert "Traceback" not in answer.err
     assert "traceback.py" not in answer.err
@@ -93,7 +92,7 @@ def no_work(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("it was to be refused before the work")
 
-    monkeypatch.setattr("shoal.pipeline.Job.search", refuse)
+    monkeypatch.setattr("shoal.jobs.search.Opened.search", refuse)
 
 
 @pytest.mark.parametrize("name", ["r.pdf", "r", "r.html.gz"])

@@ -19,9 +19,9 @@ import shoal
 from shoal import api
 from shoal.core.errors import ModelFormatError, ShoalError, UnsafeReleaseError
 from shoal.engines.local import recode, sorting, source, write
-from shoal.methods import registry
-from shoal.methods.recoding import Recoding
+from shoal.methods import method
 from shoal.model.model import RecodingModel
+from shoal.table.recoding import Recoding
 
 QUASI = ("age", "zip")
 FLAGS = ("--qi", "age,zip", "--numeric", "age", "--categorical", "zip", "--sensitive", "dx",
@@ -65,7 +65,7 @@ def schema(*, others="fault"):
 # 1. Fail closed.
 
 
-def every_row_alone(found, models, **options):
+def every_row_alone(found, models, method, setting):
     """A broken search: every distinct row is released as it is."""
     return Recoding(
         table=found,
@@ -79,11 +79,11 @@ def every_row_alone(found, models, **options):
 
 @pytest.fixture
 def broken_search(monkeypatch):
-    def load(home):
-        return every_row_alone if home.endswith((":mondrian", ":bestcut")) else real(home)
+    def load(place):
+        return every_row_alone if place.endswith((":mondrian", ":bestcut")) else real(place)
 
-    real = registry._load
-    monkeypatch.setattr(registry, "_load", load)
+    real = method.loaded
+    monkeypatch.setattr(method, "loaded", load)
 
 
 def test_classes_under_k_are_never_written(tmp_path, table, run, broken_search):
@@ -135,7 +135,7 @@ def broken_recoder(monkeypatch):
         real = recode.Recoder._released
 
         def released(self, batch, labels):
-            return recode.Part(spoil(real(self, batch, labels).whole()), None)
+            return recode.Chunk(spoil(real(self, batch, labels).whole()), None)
 
         monkeypatch.setattr(recode.Recoder, "_released", released)
 
@@ -202,7 +202,7 @@ def test_an_interrupt_after_the_rename_does_not_say_that_nothing_was_written(
     def interrupt(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(write, "_sync_folder", interrupt)
+    monkeypatch.setattr(write, "flush_folder", interrupt)
     out = tmp_path / "o.csv"
     answer = run("anonymize", table, *FLAGS, "-k", 5, "--out", out, "--quiet")
     assert not (out.exists() and "nothing was written" in answer.err)
@@ -265,7 +265,7 @@ def test_a_bug_of_ours_shows_its_kind_but_not_its_text(tmp_path, table, run, mon
     def fail(*_, **__):
         raise ValueError("could not convert Zqax")
 
-    monkeypatch.setattr(registry.Method, "run", fail)
+    monkeypatch.setattr(method.Method, "search", fail)
     answer = run("anonymize", table, *FLAGS, "-k", 5, "--out", tmp_path / "o.csv", "--quiet")
     assert answer.code == 3
     assert "ValueError" in answer.err

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import typer
 
 from shoal import api
-from shoal.cli import recommend as recommend_cli
-from shoal.cli.main import app, main
+from shoal.cli.main import main
 from shoal.core.errors import MethodError
 from shoal.privacy import KAnonymity
 from shoal.schema.schema import Schema
@@ -114,64 +112,6 @@ def test_a_question_that_cannot_be_asked_gets_one_line(
     assert len(captured.err.splitlines()) == 1
 
 
-def _command(name: str):
-    return typer.main.get_command(app).commands[name]
-
-
-def _asked(option, value="2") -> list[str]:
-    flag = max(option.opts, key=len)
-    return [flag] if option.is_flag else [flag, value]
-
-
-_KNOWN = {*recommend_cli._XK_ONLY, *recommend_cli._XK_TOO, "help"}
-_UNKNOWN = [p for p in _command("anonymize").params if p.name not in _KNOWN]
-
-
-@pytest.mark.parametrize("option", _UNKNOWN, ids=lambda option: option.name)
-def test_anonymize_xk_refuses_every_option_that_it_does_not_honour(
-    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option
-) -> None:
-    out = tmp_path / "o.csv"
-    code = main([
-        "anonymize", str(table), "--qi", "sex", "-k", "6", "--method", "xk", "--xk", "3",
-        "--out", str(out), *_asked(option),
-    ])  # fmt: skip
-    captured = capsys.readouterr()
-    assert code == 2
-    assert max(option.opts, key=len) in captured.err
-    assert "--method xk" in captured.err
-    assert not out.exists()
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        ["--utility", "ncp"], ["--effort", "best"], ["--keep-order"], ["--suppressed", "star"],
-        ["--target", "ill"], ["--explain"], ["--seconds", "3"], ["--attacks"],
-        ["--partitions", "2"], ["--t", "0.2"], ["--alpha", "0.5"], ["--engine", "spark"],
-        ["--sensitive", "ill", "--l", "2", "--l-kind", "entropy"],
-    ],
-    ids=lambda given: given[-2] if len(given) > 1 else given[0],
-)  # fmt: skip
-def test_anonymize_xk_refuses_what_it_used_to_ignore(
-    table: Path, tmp_path: Path, given: list[str]
-) -> None:
-    out = tmp_path / "o.csv"
-    assert main(["anonymize", str(table), "--qi", "sex", "-k", "6", "--method", "xk", "--out",
-                 str(out), *given]) == 2  # fmt: skip
-    assert not out.exists()
-
-
-@pytest.mark.parametrize("name", sorted(recommend_cli._XK_ONLY))
-def test_other_methods_refuse_the_options_of_xk(
-    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
-    option = next(p for p in _command("anonymize").params if p.name == name)
-    assert main(["anonymize", str(table), "--qi", "sex", "-k", "6", "--out",
-                 str(tmp_path / "o.csv"), *_asked(option)]) == 2  # fmt: skip
-    assert "with --method xk" in capsys.readouterr().err
-
-
 def test_anonymize_xk_writes_a_report(table: Path, tmp_path: Path) -> None:
     page = tmp_path / "r.html"
     assert main(["anonymize", str(table), "--qi", "sex", "-k", "6", "--method", "xk", "--xk", "3",
@@ -248,9 +188,8 @@ def test_learn_xk_says_that_it_adds_records_and_has_no_model(
     assert "no such method" not in text
     assert not model.exists()
     schema = Schema.from_document({"columns": {"sex": "quasi"}, "others": "drop"})
-    asked = api.Options(method="xk")
     with pytest.raises(MethodError, match="release_xk"):
-        api.anonymize(str(table), schema, privacy=[KAnonymity(6)], options=asked)
+        api.anonymize(str(table), schema, privacy=[KAnonymity(6)], method="xk")
 
 
 def test_steps_are_written_by_the_command_line(table: Path, tmp_path: Path) -> None:

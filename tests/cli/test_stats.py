@@ -43,7 +43,7 @@ def test_an_answer_has_the_fields_of_the_design(
     capsys.readouterr()
     assert main(arguments) == 1  # nothing is left, and nothing is answered
     captured = capsys.readouterr()
-    assert captured.out == ""
+    assert json.loads(captured.out)["error"]["exit_code"] == 1
     assert len(captured.err.splitlines()) == 1
     assert main(["budget", "log", "--ledger", ledger, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["entries"]) == 3

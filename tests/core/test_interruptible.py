@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from contextvars import ContextVar
@@ -12,7 +15,7 @@ from contextvars import ContextVar
 import pytest
 from tests.conftest import start
 
-from shoal.core.interruptible import interruptible
+from shoal.core.interruptible import heard_again, interruptible, leave
 
 WORD: ContextVar[str] = ContextVar("WORD", default="none")
 
@@ -84,3 +87,58 @@ def test_s_mdav_on_100000_rows_ends_within_a_second_of_sigterm(tmp_path, name):
     assert process.returncode == 130
     assert complaint == "shoal: interrupted; every output is as it was, or whole\n"
     assert list(folder.iterdir()) == []
+
+
+def test_a_process_ends_in_the_usual_way_where_nothing_goes_on(monkeypatch):
+    done = threading.Thread(target=int)
+    done.start()
+    done.join()
+    monkeypatch.setattr("shoal.core.interruptible._abandoned", [done])
+    assert [leave(code) for code in (0, 3)] == [0, 3]
+
+
+@pytest.mark.local("a process of its own")
+@pytest.mark.skipif(os.name == "nt", reason="sends itself a signal")
+def test_a_process_that_leaves_work_behind_ends_at_once_with_its_code():
+    code = """
+import os, signal, sys, threading, time
+from shoal.core.interruptible import heard_again, interruptible, leave
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    interruptible(lambda: time.sleep(30))
+except KeyboardInterrupt:
+    print("removed")
+sys.exit(leave(5))
+"""
+    began = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (5, "removed\n")
+    assert time.perf_counter() - began < 20
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends itself a signal")
+def test_an_interrupt_that_a_callback_swallowed_is_raised_again(capfd):
+    @ctypes.CFUNCTYPE(None)
+    def callback():
+        signal.raise_signal(signal.SIGINT)
+        for _ in range(1000):  # the handler runs in here
+            pass
+
+    def called_and_slept():
+        with heard_again():
+            callback()
+            time.sleep(30)
+
+    before = sys.unraisablehook
+    with pytest.raises(KeyboardInterrupt):
+        called_and_slept()
+    assert sys.unraisablehook is before
+    assert capfd.readouterr().err == ""
+
+
+def test_other_errors_that_cannot_leave_are_shown_as_ever(monkeypatch):
+    shown = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: shown.append(unraisable.exc_type))
+    with heard_again():
+        ctypes.CFUNCTYPE(None)(lambda: 1 / 0)()
+    assert shown == [ZeroDivisionError]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shoal.core.errors import OutputError
 from shoal.core.spreadsheet import check_names, guarded, is_guarded, unguarded
-from shoal.engines.local import guard
+from shoal.formats import spreadsheet as guard
 
 MARKED = st.text(alphabet="=+-@\t\r\n'1.5eEx ;", max_size=6)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shoal.core import temporary
-from shoal.core.temporary import beside, mode_for, publish
+from shoal.core.temporary import beside, flush, flush_folder, mode_for, open_private, publish
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 DYING = """
@@ -141,3 +141,41 @@ def test_an_output_gets_the_umasks_mode_or_keeps_its_own(tmp_path: Path, umask) 
     assert mode_for(goal) == 0o640
     assert mode_for(goal, private=True) == 0o600
     assert os.umask(0o002) == 0o002  # left as it was
+
+
+def test_a_file_is_published_under_its_goal_with_its_mode(tmp_path: Path, umask) -> None:
+    os.umask(0o022)
+    goal = tmp_path / "out.csv"
+    with beside(goal, ending=".csv") as path:
+        path.write_text("new")
+        flush(path)
+        assert path.parent == goal.parent
+        assert path.name.endswith(".csv")
+        publish(path, goal)
+    flush_folder(tmp_path)
+    assert (goal.read_text(), mode(goal)) == ("new", 0o644)
+    assert os.listdir(tmp_path) == ["out.csv"]
+
+
+def test_a_folder_that_cannot_be_flushed_is_no_fault(tmp_path: Path) -> None:
+    flush_folder(tmp_path / "none")
+    with pytest.raises(FileNotFoundError):
+        flush(tmp_path / "none")
+
+
+def test_a_private_file_stays_private_whatever_was_there(tmp_path: Path) -> None:
+    goal = tmp_path / "key"
+    goal.write_text("old")
+    goal.chmod(0o644)
+    assert mode_for(goal) == 0o644
+    assert mode_for(goal, private=True) == 0o600
+    with open(tmp_path / "new", "x", opener=open_private) as file:
+        file.write("x")
+    assert mode(tmp_path / "new") == 0o600
+
+
+def test_a_temporary_folder_is_gone_with_everything_in_it(tmp_path: Path) -> None:
+    with beside(tmp_path / "out", is_folder=True) as folder:
+        (folder / "part").write_text("x")
+        assert mode(folder) == 0o700
+    assert os.listdir(tmp_path) == []

@@ -1,33 +1,19 @@
-"""README's first command prints what README shows."""
+"""README's first commands print what README shows."""
 
 from __future__ import annotations
 
-import re
-import shlex
-from pathlib import Path
-
-from shoal.cli.main import main
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.docs import readme
 
 
-def commands() -> list[list[str]]:
-    """Return the commands of `make run`, as they stand in the Makefile."""
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
-    recipe = makefile.split("\nrun:", 1)[1].split("\n\n", 1)[0].replace("$(OUT)", "out")
-    return [shlex.split(line)[1:] for line in recipe.splitlines() if "$(BIN)/shoal" in line]
+def test_make_run_prints_what_readme_shows():
+    page = readme.README.read_text(encoding="utf-8")
+    block = readme.BLOCK.search(page)
+    assert block is not None
+    assert block[0] == readme.run(), "make readme renews it"
 
 
-def test_make_run_prints_what_readme_shows(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "out").mkdir()
-    for arguments in commands():
-        assert main(arguments) == 0
-    printed = capsys.readouterr().out.splitlines()
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = re.search(r"```text\n(.*?)```", page, re.DOTALL)
-    assert shown is not None
-    at = 0
-    for line in shown[1].splitlines():
-        if line != "…":
-            at = printed.index(line, at)
+def test_what_is_shown_ends_with_the_risks_and_leaves_warnings_of_the_verdict_out():
+    released = ["5 of 5", "  WARNING     a", "  risk after  20 %", "  time        1 s"]
+    assert readme.shown(released, ["safe", "  WARNING     a", "  records     5"]) == (
+        "5 of 5\n  WARNING     a\n  risk after  20 %\n…\nsafe\n…\n  records     5\n"
+    )

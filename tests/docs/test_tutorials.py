@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import doctest
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from tests.docs.tutorials import TUTORIALS, renewed
 
 from shoal.cli.main import main
-
-ROOT = Path(__file__).resolve().parents[2]
-TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 
 
 def steps(page: str) -> list[tuple[str, list[str]]]:
@@ -34,6 +36,39 @@ def matches(printed: list[str], expected: list[str]) -> bool:
     return re.fullmatch(pattern + r"(\n.*)*" * open_end, "\n".join(printed)) is not None
 
 
+@pytest.mark.local("frames in memory")
+@pytest.mark.parametrize("path", [p for p in TUTORIALS if ">>> " in p.read_text("utf-8")],
+                         ids=lambda path: path.stem)  # fmt: skip
+def test_python_prints_what_a_tutorial_says(path: Path, tmp_path: Path, monkeypatch) -> None:
+    page = path.read_text(encoding="utf-8")
+    if "sklearn" in page:
+        pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    monkeypatch.chdir(tmp_path)
+    test = doctest.DocTestParser().get_doctest(page, {}, path.stem, str(path), 0)
+    assert len(test.examples) > 10
+    found: list[str] = []
+    doctest.DocTestRunner(verbose=False).run(test, out=found.append)
+    assert not found, "".join(found) + "make tutorials renews it"
+
+
+def test_renewing_replaces_what_is_printed_and_nothing_else() -> None:
+    page = "Text\n```python\n>>> 1 + 1\n3\n>>> for i in (1, 2):\n...     print(i)\n1\n\n```\n2\n"
+    good = "Text\n```python\n>>> 1 + 1\n2\n>>> for i in (1, 2):\n...     print(i)\n1\n2\n\n```\n2\n"
+    assert renewed(page, "page") == good
+    assert renewed(good, "page") == good
+    with pytest.raises(SystemExit, match="line 2 raises"):
+        renewed("Text\n>>> 1 / 0\n", "page")
+
+
+def in_a_shell(command: str) -> tuple[str, str]:
+    """Run a line of a shell script; return what it prints."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", command], env={**os.environ, "PATH": path}, capture_output=True, text=True
+    )
+    return done.stdout, done.stderr
+
+
 def test_there_are_tutorials() -> None:
     assert TUTORIALS
 
@@ -47,10 +82,13 @@ def test_a_tutorial_prints_what_it_says(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for command, expected in steps(path.read_text(encoding="utf-8")):
-        program, *arguments = shlex.split(command)
-        assert program == "shoal"
-        main(arguments)
-        captured = capsys.readouterr()
-        errors = [line for line in captured.err.splitlines() if "compiling" not in line]
-        printed = captured.out.splitlines() + errors
+        if re.search(r"[|;<>&]", command):
+            out, err = in_a_shell(command)
+        else:
+            program, *arguments = shlex.split(command)
+            assert program == "shoal"
+            main(arguments)
+            out, err = capsys.readouterr()
+        errors = [line for line in err.splitlines() if "compiling" not in line]
+        printed = out.splitlines() + errors
         assert matches(printed, expected), f"{command}\n" + "\n".join(printed)

@@ -12,7 +12,7 @@ import polars as pl
 
 from shoal.dp.accounting import Accounting, Loss, open_account
 from shoal.dp.answer import Answer
-from shoal.dp.budget import question_from
+from shoal.dp.question import question_from
 from shoal.dp.statistics import answer_question
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from shoal.core.errors import MethodError
 from shoal.dp.accounting import (
     Accounting,
+    Limit,
     Loss,
     epsilon_of,
     from_units,
@@ -86,3 +87,29 @@ def test_an_account_tells_what_is_left_in_epsilon():
     empty = account.charged(Loss(rho=account.limit.rho))
     assert empty.remaining == 0.0
     assert empty.to_document()["left"]["rho"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [
+        ({}, "pure"), ({"epsilon": 1.0}, "pure"), ({"epsilon": 1.0, "delta": 0.0}, "pure"),
+        ({"epsilon": 1.0, "delta": 1e-6}, "approximate"), ({"rho": 0.1, "delta": 1e-6}, "zcdp"),
+        ({"epsilon": 1.0, "delta": 1e-6, "accounting": "zcdp"}, "zcdp"),
+    ],
+)  # fmt: skip
+def test_a_limit_is_counted_in_the_plainest_way_that_fits(written, kind):
+    assert str(Limit(**written).kind) == kind
+
+
+def test_a_limit_opens_the_account_that_it_says():
+    found = Limit(epsilon=2.0, delta=1e-6).account("d")
+    assert found == open_account("d", Accounting.APPROXIMATE, epsilon=2.0, delta=1e-6)
+    with pytest.raises(MethodError, match="a limit needs an epsilon"):
+        Limit().account("d")
+
+
+def test_an_accounting_that_does_not_exist_is_refused_at_once():
+    with pytest.raises(MethodError, match="choose one of pure, approximate, zcdp"):
+        Limit(epsilon=1.0, accounting="renyi")
+    with pytest.raises(TypeError):
+        Limit(epsilom=1.0)

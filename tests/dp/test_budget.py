@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import polars as pl
@@ -143,3 +145,35 @@ def test_a_closed_budget_and_one_without_a_limit_are_refused():
         Budget(PEOPLE)
     with pytest.raises(MethodError, match="no such accounting"):
         Budget(PEOPLE, epsilon=1.0, accounting="renyi")
+
+
+def test_a_limit_that_is_misspelt_is_not_ignored():
+    with pytest.raises(TypeError, match="epsilom"):
+        Budget(PEOPLE, epsilom=1.0)
+    with pytest.raises(MethodError, match="pure accounting takes no delta"):
+        Budget(PEOPLE, epsilon=1.0, delta=1e-6, accounting="pure")
+
+
+def test_marks_of_missing_values_hold_for_every_question():
+    table = pl.DataFrame({"x": ["1", "?", "n/a", "3"] * 200})
+    with Budget(table, epsilon=1000.0, markers=["?", "n/a"]) as budget:
+        found = budget.count("x", epsilon=400.0)
+        assert found.value == pytest.approx(400, abs=1)
+        assert found.results[0].missing == pytest.approx(400, abs=1)
+        own = budget.count("x", epsilon=400.0, markers=["?"])
+        assert own.value == pytest.approx(600, abs=1)
+
+
+def test_an_account_that_disappears_is_no_budget(tmp_path: Path):
+    place = tmp_path / "ledger.sqlite"
+    with Budget(PEOPLE, epsilon=1.0, ledger=place) as budget:
+        with closing(sqlite3.connect(place)) as connection, connection:
+            connection.execute("DELETE FROM shoal_entry")
+            connection.execute("DELETE FROM shoal_account")
+        with pytest.raises(BudgetError, match="disappeared"):
+            _ = budget.account
+
+
+def test_arrow_tables_are_taken():
+    with Budget(PEOPLE.to_arrow(), epsilon=1.0) as budget:
+        assert budget.count(epsilon=1.0).remaining == 0.0

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from shoal.core.errors import InputError, MethodError
 from shoal.dp import columns as columns_module
-from shoal.dp.budget import question_from
 from shoal.dp.columns import Columns
+from shoal.dp.question import question_from
 from shoal.dp.records import Bounds, Ladder, Tally, Total
 
 rows = st.lists(

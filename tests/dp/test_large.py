@@ -28,4 +28,4 @@ def test_ten_million_rows_are_answered_within_their_bars(tmp_path: Path):
             true = {"count": 1e7, "sum": costs.clip(0, 5000).sum()}.get(
                 name, costs.clip(0, 5000).mean()
             )
-            assert abs(found.value - true) <= 3 * found.within
+            assert abs(found.value - true) <= 8 * found.within  # by chance once in 10**10 runs

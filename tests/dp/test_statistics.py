@@ -14,8 +14,8 @@ from tests.dp.tables import ask
 from shoal.core.errors import MethodError
 from shoal.dp import statistics
 from shoal.dp.accounting import Accounting, Loss, open_account
-from shoal.dp.budget import question_from
 from shoal.dp.errors import BudgetError
+from shoal.dp.question import question_from
 
 PEOPLE = pl.DataFrame(
     {
@@ -134,7 +134,8 @@ def test_a_sum_beyond_64_bits_is_right():
     table = pl.DataFrame({"x": [2**62] * 64})
     found = ask(table, "sum", "x", bounds=(0, 2**62), epsilon=MUCH)
     assert isinstance(found.value, int)
-    assert abs(found.value - 2**68) <= found.within
+    assert abs(found.value - 2**68) <= 8 * found.within  # by chance once in 10**10 runs
+    assert found.value > 2**64
     assert found.within < 2**62
 
 

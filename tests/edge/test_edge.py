@@ -9,11 +9,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.golden.generate import models, table
+from tests.golden.generate import table
 
 from shoal import api, edge
 from shoal.core.errors import ModelFormatError
-from shoal.model.document import fingerprint_of
 from shoal.model.model import ModelColumn, RecodingModel
 from shoal.model.runtime import Encoder
 from shoal.schema.schema import Schema
@@ -96,21 +95,6 @@ def test_a_small_batch_is_suppressed_until_it_is_safe(name, suppressed):
         assert len(released) == report.released
         if released:
             assert edge.verify(released, golden(name)).holds
-
-
-def test_a_batch_is_judged_by_every_model_of_the_promise():
-    document = models()["mondrian"].to_document()
-    document["schema"]["privacy"] = [
-        {"model": "k-anonymity", "k": 4},
-        {"model": "l-diversity", "l": 3, "column": "illness"},
-        {"model": "t-closeness", "t": 0.25, "column": "illness"},
-    ]
-    document["fingerprint"] = fingerprint_of(document)
-    released, report = edge.encode_safe(people("mondrian"), document)
-    found = edge.verify(released, document)
-    assert found.holds
-    assert len(found.privacy) == 3
-    assert 0 < report.suppressed < 400
 
 
 def test_verify_finds_what_is_not_safe():

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from shoal.core.errors import MethodError
-from shoal.edge.export import TARGETS, export
+from shoal.edge.export import TARGETS, _body, _quoted, export
+from shoal.model.model import RecodingModel
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 MODEL = GOLDEN / "mondrian.model.json"
@@ -41,8 +42,44 @@ def test_python_files_are_python_3_8_and_import_only_json(to):
             modules.add(node.module)
         if isinstance(node, ast.Call):
             assert "strict" not in [keyword.arg for keyword in node.keywords]  # not in 3.8's zip
-    extra = {"__future__", "typing"} if to == "python" else set()
+    extra = {"__future__"} if to == "python" else set()
     assert modules == {"json", "sys"} | extra
+
+
+def test_imports_for_type_checkers_are_left_out_like_all_others():
+    source = (
+        '"""What it is."""\n\nfrom __future__ import annotations\n\nfrom typing import (\n'
+        "    TYPE_CHECKING,\n)\n\nif TYPE_CHECKING:\n    from shoal import edge\n\n"
+        "NAME = 'from here'\n\n\ndef call():\n    import sys\n\n    return sys\n"
+    )
+    assert _body(source) == (
+        "NAME = 'from here'\n\n\ndef call():\n    import sys\n\n    return sys"
+    )
+
+
+@pytest.mark.parametrize("text", ["plain", "it's", "back\\slash \\n", "\u2028 é \U0001f469"])
+def test_a_model_becomes_a_literal_of_python(text):
+    assert ast.literal_eval(_quoted(json.dumps(text, ensure_ascii=False))) == json.dumps(
+        text, ensure_ascii=False
+    )
+
+
+@pytest.mark.parametrize("to", ["python", "micropython"])
+def test_the_runtime_stands_in_it_as_it_is(to):
+    text = export(MODEL, to)
+    for name in ("core/keys", "model/column", "model/runtime", "model/lines"):
+        source = (GOLDEN.parents[1] / f"src/shoal/{name}.py").read_text(encoding="utf-8")
+        for node in ast.parse(source).body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                assert ast.get_source_segment(source, node) in text
+    assert "shoal.core" not in text
+    assert "TYPE_CHECKING" not in text
+
+
+def test_a_model_object_and_a_document_export_alike():
+    document = json.loads(MODEL.read_text(encoding="utf-8"))
+    assert export(RecodingModel.load(MODEL), "javascript") == export(document, "javascript")
+    assert f"{len(document['regions'])} classes learned from 400 records" in export(MODEL, "python")
 
 
 def test_a_python_file_runs_alone(tmp_path):

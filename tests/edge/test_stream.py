@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import random
-import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.golden.generate import lines, table
 
 from shoal import edge
-from shoal.core.errors import InputError
-from shoal.edge.stream import MOST_LINE, encode_stream
+from shoal.core.errors import InputError, OutputError
+from shoal.edge.stream import MOST_LINE, EncodeReport, encode_stream
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
-SOURCE = Path(__file__).resolve().parents[2] / "src"
 MODEL = GOLDEN / "mondrian.model.json"
 
 
@@ -118,50 +113,85 @@ def test_unseen_records_follow_the_declaration():
     assert (report["unseen"], report["rejected"], len(aside)) == (1, 1, 1)
 
 
-def command(*words, source=b"", **more):
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    return subprocess.run(
-        [sys.executable, "-m", "shoal.edge", *map(str, words)],
-        input=source, capture_output=True, timeout=60, env=environment, check=False, **more,
-    )  # fmt: skip
+def test_a_stream_of_nothing_is_empty():
+    assert run(b"") == (
+        [],
+        [],
+        {"records": 0, "released": 0, "suppressed": 0, "unseen": 0, "rejected": 0},
+    )
+    header = ",".join(edge.load(MODEL).names).encode()
+    out, _, report = run(header)
+    assert (len(out), report["records"]) == (1, 0)
 
 
-def test_the_command_encodes_a_stream(tmp_path):
-    given = (GOLDEN / "lines.jsonl").read_bytes()
-    aside = tmp_path / "rejects.jsonl"
-    done = command("encode", MODEL, "--rejects", aside, "--json", source=given)
-    assert done.returncode == 0, done.stderr
-    counts = json.loads(done.stderr)
-    assert counts["released"] == len(done.stdout.decode().split("\n")) - 1
-    assert counts["rejected"] == len(aside.read_bytes().splitlines())
-    assert stat.S_IMODE(aside.stat().st_mode) == 0o600  # lines as they came in
-    assert command("verify", MODEL, source=done.stdout).returncode == 1
-    assert command("metrics", MODEL, source=b"\n".join(given.split(b"\n")[:20])).returncode == 0
+def test_reasons_of_a_stream_never_hold_a_value_and_rejects_are_cut():
+    _, aside, _ = run(
+        b'{"age":"Alice"\n\xffAlice\n\n{"age": 1, "x": ' + b"[" * 60 + b"\n" + b"y" * 70_000
+    )
+    reasons = [entry["reason"] for entry in aside]
+    assert reasons == [
+        "not one JSON object", "not UTF-8 text", "a blank line", "nested too deeply",
+        "not one JSON object",
+    ]  # fmt: skip
+    assert [entry["line"] for entry in aside] == [1, 2, 3, 4, 5]
+    assert len(aside[4]["text"]) == 65536
 
 
-def test_the_command_says_what_is_wrong():
-    assert command().returncode == 2
-    assert command("--help").returncode == 0
-    for words in (
-        ["encode"], ["fly", MODEL], ["encode", MODEL, "--fast"], ["encode", "no-such-file.json"],
-        ["encode", MODEL, "--on-unseen", "guess"], ["encode", MODEL, "--sep"],
-    ):  # fmt: skip
-        done = command(*words)
-        assert done.returncode == 2
-        assert done.stderr.startswith(b"shoal.edge: ")
-        assert b"Traceback" not in done.stderr
+def small(**changes):
+    """Return a model of one column x, whose class covers 1 to 3, and a note that is kept."""
+    made = {
+        "format": "shoal-model", "version": 2, "method": "made", "records": 4, "suppressed": 0,
+        "on_unseen": "suppress", "utility": {}, "released": ["x", "note"], "removed": [],
+        "counts": None, "regions": [[0], [1]],
+        "schema": {
+            "columns": {"x": {"role": "quasi"}, "note": {"role": "neutral"}}, "others": "keep",
+        },
+        "columns": [{"name": "x", "scale": "number", "root": "*",
+                     "cells": [{"low": "1", "high": "3"}, {"missing": True}]}],
+    }  # fmt: skip
+    return {**made, **changes}
 
 
-def test_a_line_is_handed_on_before_the_next_one_comes():
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "shoal.edge", "encode", str(MODEL)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
-    )  # fmt: skip
-    for line in lines(records=3):
-        process.stdin.write(line.encode() + b"\n")
-        process.stdin.flush()
-        assert process.stdout.readline().endswith(b"}\n")
-    process.stdin.close()
-    process.stdout.close()
-    assert process.wait(30) == 0
+def test_csv_fields_are_quoted_where_they_must_be_and_an_empty_line_is_none():
+    given = b'note;x;more\n"a;b";2;"say ""hi"""\n;9;\n'
+    out, _, report = run(given, model=small())
+    assert out == ["note;x;more", '"a;b";[1, 3];"say ""hi"""', ";*;"]
+    assert report["suppressed"] == report["unseen"] == 1
+    bare = small(released=["x"], schema={"columns": {"x": {"role": "quasi"}}, "others": "drop"})
+    out, _, _ = run(b'x\n""\n', model=bare, form="csv")
+    assert out == ["x", '""']  # the missing value: other readers skip a blank line
+    assert run(b"x\n9\n", model=bare, suppressed="remove")[0] == ["x"]
+
+
+def test_a_spreadsheet_runs_nothing_that_was_released():
+    given = b"x,note\n1,=1+1\n2,plain\n"
+    out, _, _ = run(given, model=small(), spreadsheet_safe=True)
+    assert out == ["x,note", '"[1, 3]",\'=1+1', '"[1, 3]",plain']
+    with pytest.raises(OutputError, match="goes with CSV"):
+        run(b'{"x":1}\n', model=small(), spreadsheet_safe=True)
+    with pytest.raises(OutputError, match="begins like a formula"):
+        run(b"x,=note\n", model=small(), spreadsheet_safe=True)
+
+
+def test_the_form_and_the_separator_may_be_given():
+    assert run(b"x|note\n1|a\n", model=small())[0] == ["x|note", "[1, 3]|a"]
+    assert run(b"x|note\n1|a,b;c\n", model=small(), separator="|")[0] == ["x|note", "[1, 3]|a,b;c"]
+    out, aside, _ = run(b"x,note\n1,a\n", model=small(), form="jsonl")
+    assert (out, len(aside)) == ([], 2)
+    out, _, _ = run(b"\xef\xbb\xbfx,note\r\n1,a\r\n", model=small())
+    assert out == ["x,note", '"[1, 3]",a']
+
+
+def test_a_header_that_cannot_be_read_is_refused():
+    with pytest.raises(InputError, match="its header is not UTF-8 text"):
+        run(b"\xff\n", form="csv")
+    with pytest.raises(InputError, match="a column name stands twice in the header"):
+        run(b"x,x\n", model=small())
+
+
+def test_a_report_counts_and_says_what_it_warns_of():
+    report = EncodeReport(warnings=("two spellings",))
+    report.records = 2
+    assert report.to_document()["warnings"] == ["two spellings"]
+    assert "'records': 2" in repr(report)
+    assert "warnings" not in EncodeReport().to_document()

@@ -41,8 +41,8 @@ def people(records=80):
 
 @pytest.mark.parametrize("method", ["mdav", "sa-mondrian", "mondrian", "refine"])
 def test_a_frame_gets_numbers_back(method):
-    options = api.Options(method=method, release="aggregate", seed=1)
-    made = api.anonymize(people(), SCHEMA, options=options)
+    options = {"method": method, "release": "aggregate", "seed": 1}
+    made = api.anonymize(people(), SCHEMA, **options)
     assert made.table.schema["age"] == pl.Float64
     assert made.table["age"].mean() == pytest.approx(people()["age"].mean(), abs=0.01)
     assert set(made.table["job"].cast(pl.String)) <= {"smith", "baker", "judge", "clerk", "hand",
@@ -63,17 +63,17 @@ FIVE = Schema.from_document(
 @pytest.mark.parametrize("method", ["mdav-generic", "kmodes"])
 def test_mdav_generic_and_kmodes_release_the_mode(method):
     crafts = pl.DataFrame({"job": ["smith", "baker", "joiner", "cook", "tailor", "cook"]})
-    made = api.anonymize(crafts, FIVE, options=api.Options(method=method))
+    made = api.anonymize(crafts, FIVE, method=method)
     assert set(made.table["job"]) == {"cook"}  # the semantic centroid is craft
-    other = api.anonymize(crafts, FIVE, options=api.Options(method="s-mdav"))
+    other = api.anonymize(crafts, FIVE, method="s-mdav")
     assert set(other.table["job"]) == {"craft"}
 
 
 @pytest.mark.parametrize("ending", ["parquet", ARROW, "jsonl"])
 def test_files_of_every_kind_hold_the_same_centroids(tmp_path, ending):
-    options = api.Options(method="mdav")
+    options = {"method": "mdav"}
     for each in ("csv", ending):
-        api.anonymize(people(), SCHEMA, out=tmp_path / f"o.{each}", options=options)
+        api.anonymize(people(), SCHEMA, out=tmp_path / f"o.{each}", **options)
         assert api.verify(tmp_path / f"o.{each}", SCHEMA).holds
     reader = {"parquet": read_parquet, "arrow": pl.read_ipc, "jsonl": pl.read_ndjson}[ending]
     typed = reader(tmp_path / f"o.{ending}")
@@ -86,18 +86,18 @@ def test_files_of_every_kind_hold_the_same_centroids(tmp_path, ending):
 def test_suppressed_records_as_stars_need_texts():
     rare = pl.concat([people(), people(3).with_columns(pl.lit("rash").alias("ill"))])
     models = [shoal.KAnonymity(3), shoal.AlphaKAnonymity(alpha=0.7, k=3, column="ill")]
-    options = api.Options(method="mdav", suppressed="star")
+    options = {"method": "mdav", "suppressed": "star"}
     schema = Schema.from_document({**SCHEMA.to_document(), "suppression_limit": 1.0})
-    made = api.anonymize(rare, schema, privacy=models, options=options, replace_promise=True)
+    made = api.anonymize(rare, schema, privacy=models, **options, replace_promise=True)
     assert made.report.released == rare.height
     if made.report.suppressed:
         assert made.table.schema["age"] != pl.Float64
 
 
 def test_a_model_carries_centroids():
-    model = shoal.learn(people(400), SCHEMA, options=api.Options(method="sa-mondrian"))
+    model = shoal.learn(people(400), SCHEMA, method="sa-mondrian")
     encoded = shoal.encode(people(400), model, safe=True).table
-    direct = api.anonymize(people(400), SCHEMA, options=api.Options(method="sa-mondrian")).table
+    direct = api.anonymize(people(400), SCHEMA, method="sa-mondrian").table
     known = set(direct.select(pl.col("age").cast(pl.Float64), pl.col("job").cast(pl.String)).rows())
     texts = encoded.select(pl.col("age").cast(pl.String).cast(pl.Float64),
                            pl.col("job").cast(pl.String))  # fmt: skip
@@ -107,13 +107,13 @@ def test_a_model_carries_centroids():
 
 def test_unknown_ways_to_release_are_refused():
     with pytest.raises(MethodError, match="--release"):
-        api.anonymize(people(), SCHEMA, options=api.Options(release="blur"))
+        api.anonymize(people(), SCHEMA, release="blur")
 
 
 @pytest.mark.local("attacks")
 def test_an_attacker_takes_the_nearest_centroid(tmp_path):
     people().write_csv(tmp_path / "t.csv")
-    api.anonymize(people(), SCHEMA, out=tmp_path / "o.csv", options=api.Options(method="mdav"))
+    api.anonymize(people(), SCHEMA, out=tmp_path / "o.csv", method="mdav")
     links = []
     for centroids in (False, True):
         found = api.attack(tmp_path / "t.csv", tmp_path / "o.csv", SCHEMA, everything=True,

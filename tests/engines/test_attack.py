@@ -56,7 +56,7 @@ def test_linkage_finds_most_people_before_and_at_most_one_in_k_after(
     method, table, schema, register
 ):
     few = table.head(400)
-    made = api.anonymize(few, schema, options=api.Options(method=method)).table
+    made = api.anonymize(few, schema, method=method).table
     attack = attacker(few, made, schema)
     for errors in (False, True):
         for known in ({}, {"register": open_source(register), "key": "patient_id"}):
@@ -106,8 +106,8 @@ def test_a_homogeneous_class_is_caught_by_homogeneity(table, release, schema):
 
 
 def test_a_kept_order_is_caught_by_order(table, schema):
-    options = api.Options(keep_order=True)
-    kept = api.anonymize(table, schema, options=options).table
+    options = {"keep_order": True}
+    kept = api.anonymize(table, schema, **options).table
     caught = attacker(table, kept, schema).order()
     assert caught.after.advantage > 0.99
     mixed = api.anonymize(table, schema).table

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.naive import adaptive as naive
+from tests.naive import xk as naive
 
 from shoal import api
 from shoal.core.errors import MethodError

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from shoal.core.errors import InputError, UnknownValueError
-from shoal.engines.local.coding import Coder, code_column
+from shoal.engines.coding import Coder, code_column
 from shoal.hierarchies.build import Intervals
 from shoal.hierarchies.tree import Hierarchy
 from shoal.schema.schema import Attribute, Kind, Role

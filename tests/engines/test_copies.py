@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.naive import adaptive as naive
+from tests.naive import xk as naive
 
 from shoal.core.errors import NoSolutionError, SchemaError
-from shoal.engines.local.adaptive import Choices, apply, recommend
-from shoal.methods.adaptive.pipeline import COMBINATIONS
+from shoal.engines.local.xk import Choices, apply, recommend
+from shoal.methods.xk.pipeline import COMBINATIONS
 from shoal.schema.schema import Schema
 
 pytestmark = pytest.mark.local("xk-anonymity")

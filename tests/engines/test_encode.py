@@ -5,30 +5,25 @@ from __future__ import annotations
 import json
 import random
 import signal
-import stat
 import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.golden.generate import lines, table
 from tests.on_spark import ARROW, PACKED, read_parquet
 
 from shoal import api, edge
 from shoal.core.errors import InputError, NoSolutionError, OutputError
+from shoal.engines.encoding import columns as encode_keys
+from shoal.engines.encoding import tuples as encode_tuples
 from shoal.engines.local import encode as engine
-from shoal.engines.local import encode_keys, encode_settle, source
-from shoal.engines.local.encode import encode_lines
-from shoal.model import sweep as model_sweep
+from shoal.engines.local import source
+from shoal.model import coverage
 from shoal.model.model import ModelColumn, RecodingModel
-from shoal.model.runtime import Column as Line
-from shoal.model.sweep import sweep
 from shoal.schema.schema import Schema
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
@@ -66,8 +61,8 @@ def test_small_batches_and_small_tables_of_keys_change_nothing(name, monkeypatch
     monkeypatch.setattr(source, "KEEP_BYTES", 0)
     monkeypatch.setattr(engine, "BATCH", 123)
     monkeypatch.setattr(encode_keys, "_ROOM", 8)
-    monkeypatch.setattr(model_sweep, "_SWEPT", 0)
-    monkeypatch.setattr(encode_settle, "_HELD", 100)
+    monkeypatch.setattr(coverage, "_MOST_BYTES", 0)
+    monkeypatch.setattr(encode_tuples, "_MOST_ROWS", 100)
     pieces = api.encode(tmp_path / "t.csv", golden(name), on_unseen="nearest").table
     texts = pl.all().cast(pl.String)
     assert pieces.select(texts).equals(whole.select(texts).select(pieces.columns))
@@ -195,31 +190,19 @@ def test_a_batch_where_nothing_is_safe_is_no_release(tmp_path):
     assert not out.exists()
 
 
-def test_lines_of_a_file_with_broken_ones(tmp_path):
-    good = lines(records=50)
-    (tmp_path / "in.jsonl").write_text("\n".join(["{", *good, "}"]) + "\n", encoding="utf-8")
-    report = encode_lines(
-        tmp_path / "in.jsonl", golden("mondrian"), out=tmp_path / "out.jsonl",
-        rejects=tmp_path / "bad.jsonl",
-    )  # fmt: skip
-    assert (report.records, report.released, report.rejected) == (52, 50, 2)
-    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 50
-    assert len((tmp_path / "bad.jsonl").read_text().splitlines()) == 2
-    assert stat.S_IMODE((tmp_path / "bad.jsonl").stat().st_mode) == 0o600  # lines as they came in
-
-
 SLOW = """
 import sys, time
-from shoal.model.model import RecodingModel
+from shoal import api
+from shoal.engines.encoding.batch import Batch
 from shoal.engines.local import encode, source
 source.KEEP_BYTES, encode.BATCH = 0, 100
-wait = encode.EncodeJob._texts
+wait = Batch.labels
 def slowly(self):
     print("going", flush=True)
     time.sleep(0.3)
     return wait(self)
-encode.EncodeJob._texts = slowly
-encode.encode_table(sys.argv[1], RecodingModel.load(sys.argv[2]), out=sys.argv[3])
+Batch.labels = slowly
+api.encode(sys.argv[1], sys.argv[2], out=sys.argv[3])
 """
 
 
@@ -271,31 +254,6 @@ def test_distinct_rows_with_and_without_a_sort(monkeypatch):
 
 def test_the_sample_table_has_what_the_tests_need():
     assert table().height == 400
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    ranges=st.lists(
-        st.tuples(
-            st.none() | st.integers(0, 6), st.none() | st.integers(0, 6),
-            st.sampled_from(["", "low", "high", "both"]),
-        ),
-        max_size=6,
-    )
-)  # fmt: skip
-def test_a_sweep_finds_what_looking_at_every_range_finds(ranges):
-    cells = [
-        {"low": None if a is None else str(a), "high": None if b is None else str(b), "open": o}
-        for a, b, o in ranges
-    ]
-    plan = {"absent": {}, "index": {}, "parents": []}
-    entry = {"scale": "number", "cells": cells}
-    bits = [1 << i for i in range(len(cells))]
-    swept, plain = Line(entry, plan, bits), Line(entry, plan, bits)
-    sweep(SimpleNamespace(blocks=[[swept]]))
-    for value in range(-1, 15):
-        text = str(value / 2)
-        assert swept.cover(text) == plain.cover(text)
 
 
 def test_two_strays_among_240_numbers_are_refused_by_every_command(run, tmp_path):

@@ -66,7 +66,8 @@ def test_fifty_columns_of_hospital_encounters(data):
         pytest.skip("diabetes_130 is not in the data folder")
     found = api.infer(path, max_size=4, seconds=60)
     assert found.search.complete
-    assert found.named(Role.IDENTIFYING) == ("encounter_id", "patient_nbr")
+    assert found.named(Role.IDENTIFYING) == ("encounter_id",)
+    assert found.named(Role.PERSON) == ("patient_nbr",)
     assert found.named(Role.NEUTRAL) == ()
     known = {"race", "gender", "age", "weight", "payer_code", "time_in_hospital"}
     assert known <= set(found.named(Role.QUASI))

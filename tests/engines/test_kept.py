@@ -64,8 +64,8 @@ def test_a_waiver_releases_the_column_and_is_listed_with_every_role(how):
     assert set(document["roles"]) == set(people().columns)
     assert [n for n, about in document["roles"].items() if about["waived"]] == list(NAMED)
     assert document["roles"]["age"] == {
-        "role": "quasi", "released": True, "kept": False, "waived": False, "finding": None,
-        "why": None,
+        "role": "quasi", "released": True, "kept": False, "replaced": None, "waived": False,
+        "finding": None, "why": None,
     }  # fmt: skip
     page = to_html(release.report)
     assert page.count("waived by name") == 3
@@ -122,7 +122,7 @@ def test_verify_tells_identifying_columns_that_are_still_there():
 def test_xk_stops_too(tmp_path):
     out = tmp_path / "o.csv"
     with pytest.raises(SchemaError, match="--waive mrn"):
-        api.release_xk(people(), schema(privacy=[]), 5, out=out)
+        api.release_xk(people(), schema(privacy=[]), k=5, out=out)
     assert not out.exists()
 
 

@@ -71,7 +71,7 @@ def test_all_root_records_are_a_class_where_that_is_said(learned):
 
 
 def test_metrics_works_out_usefulness_and_protection():
-    made = shoal.anonymize(people(), SCHEMA, options=api.Options(method="mondrian"))
+    made = shoal.anonymize(people(), SCHEMA, method="mondrian")
     told, found = made.report.utility, api.metrics(people(), made.table, SCHEMA)["utility"]
     assert found["protection"] == pytest.approx(told["protection"])
     assert found["usefulness"] >= told["usefulness"] - 1e-9
@@ -79,7 +79,7 @@ def test_metrics_works_out_usefulness_and_protection():
         {"columns": {"age": {"role": "quasi", "kind": "numeric"}, "zip": "identifying",
                      "dx": "sensitive"}, "privacy": [{"model": "k-anonymity", "k": 5}]}
     )  # fmt: skip
-    made = shoal.anonymize(people(), numbers, options=api.Options(method="mondrian"))
+    made = shoal.anonymize(people(), numbers, method="mondrian")
     exact = api.metrics(people(), made.table, numbers)["utility"]
     assert exact["usefulness"] == pytest.approx(made.report.utility["usefulness"])
 

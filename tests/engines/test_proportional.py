@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.naive import adaptive as naive
+from tests.naive import xk as naive
 
 from shoal.core.errors import InputError
 from shoal.engines.local.proportional import proportional_sample

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.api import Options
+from shoal.engines.local.source import open_source
 from shoal.schema.schema import Schema
 
 SCHEMA = Schema.from_document(
@@ -43,7 +43,7 @@ def bytes_of(source: Path, out: Path, **options: object) -> bytes:
         SCHEMA,
         privacy=[shoal.KAnonymity(5), shoal.LDiversity(2)],
         out=out,
-        options=Options(**options),  # type: ignore[arg-type]
+        **options,  # type: ignore[arg-type]
     )
     return out.read_bytes()
 
@@ -61,7 +61,7 @@ def test_passes_over_a_large_file_write_the_same_table(
     bytes_of(tmp_path / "in.csv", tmp_path / f"passes{ending}")
     rows = []
     for name in ("memory", "passes"):
-        source = shoal.api.open_source(tmp_path / f"{name}{ending}")  # type: ignore[attr-defined]
+        source = open_source(tmp_path / f"{name}{ending}")
         frame = source.collect(source.scan(source.columns))
         rows.append(frame.with_columns(pl.all().cast(pl.String)).rows())
     assert rows[0] == rows[1]
@@ -114,7 +114,7 @@ def test_a_table_past_memory_is_released_in_every_role_format_and_order(
     def release(out: Path) -> object:
         shoal.anonymize(
             tmp_path / f"in{ending}", schema, privacy=[shoal.KAnonymity(5)], out=out,
-            options=Options(method="mondrian", keep_order=keep_order),
+            method="mondrian", keep_order=keep_order,
         )  # fmt: skip
         return content(out)
 

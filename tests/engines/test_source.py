@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from shoal.core.errors import InputError
-from shoal.engines.local.source import format_of, open_source
+from shoal.engines.local.source import open_source
+from shoal.formats.endings import format_of
 
 pytestmark = pytest.mark.local("a part of the local engine itself")
 
@@ -96,7 +97,7 @@ def test_a_file_that_would_be_misread_is_refused(
 def test_a_character_cut_by_a_chunk_is_not_a_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.engines.local.csv_check.CHUNK", 3)
+    monkeypatch.setattr("shoal.formats.csv_check.CHUNK", 3)
     text = "a,b\n" + "é,ü\n" * 300_000
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
     assert open_source(tmp_path / "t.csv").shape.records == 300_000  # type: ignore[union-attr]

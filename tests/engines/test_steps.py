@@ -3,7 +3,7 @@ from collections import Counter
 
 import polars as pl
 import pytest
-from tests.engines.test_adaptive import QUASI, SCHEMA, people
+from tests.engines.test_xk import QUASI, SCHEMA, people
 
 from shoal.api import Choices, Techniques, release_xk
 from shoal.core.errors import NoSolutionError, OutputError

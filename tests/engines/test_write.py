@@ -13,9 +13,8 @@ import pytest
 import shoal
 from shoal import api
 from shoal.core.errors import OutputError
-from shoal.engines.local.encode import encode_lines
-from shoal.engines.local.recode import Part
-from shoal.engines.local.write import all_or_nothing, write_parts, write_text
+from shoal.engines.local.recode import Chunk
+from shoal.engines.local.write import all_or_nothing, write_chunks, write_text
 from shoal.schema.schema import Schema
 
 pytestmark = pytest.mark.local("a part of the local engine itself")
@@ -95,7 +94,7 @@ def test_every_format_is_private_until_it_is_published(tmp_path: Path, ending: s
     out = tmp_path / f"o{ending}"
     frame = pl.DataFrame({"a": ["x", "y"]})
     with all_or_nothing(out) as temporary:
-        write_parts(iter([Part(frame, None), Part(frame, None)]), temporary)
+        write_chunks(iter([Chunk(frame, None), Chunk(frame, None)]), temporary)
         assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
     probe = tmp_path / "probe"
     probe.touch()
@@ -160,10 +159,10 @@ def test_a_missing_value_of_a_one_column_release_is_quoted(
         table = tmp_path / "in.parquet"
         pl.DataFrame({"zip": [cell or None for cell in CELLS]}).write_parquet(table)
     if way == "xk":
-        api.release_xk(table, ONE, 2, out=out, xk=2)
+        api.release_xk(table, ONE, k=2, out=out, xk=2)
     else:
-        options = api.Options(method="mondrian", keep_order=way == "in order")
-        api.anonymize(table, ONE, privacy=[shoal.KAnonymity(2)], out=out, options=options)
+        options = {"method": "mondrian", "keep_order": way == "in order"}
+        api.anonymize(table, ONE, privacy=[shoal.KAnonymity(2)], out=out, **options)
     assert_all_readers_see(out, 10 * times, 5 * times)
 
 
@@ -172,7 +171,9 @@ def test_a_missing_value_of_an_encoded_column_is_quoted(tmp_path: Path, way: str
     table, out = one_column(tmp_path), tmp_path / "o.csv"
     model = api.learn(table, ONE, privacy=[shoal.KAnonymity(2)])
     if way == "lines":
-        encode_lines(table, model, out=out)
+        (tmp_path / "m.json").write_text(model.to_json())
+        with table.open("rb") as source, out.open("wb") as goal:
+            api.encode_stream(tmp_path / "m.json", source, goal)
     else:
         api.encode(table, model, out=out, safe=way == "safe")
     assert_all_readers_see(out, 10, 5)

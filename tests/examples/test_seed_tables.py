@@ -107,8 +107,8 @@ def test_cell_level_loses_less_than_attribute_level():
 
 @pytest.mark.parametrize("seed", range(8))
 def test_wfcm_makes_table_3_of_table_1(seed):
-    options = api.Options(method="wfcm", seed=seed)
-    made = api.anonymize(patients(), hospital(), privacy=[shoal.KAnonymity(3)], options=options)
+    options = {"method": "wfcm", "seed": seed}
+    made = api.anonymize(patients(), hospital(), privacy=[shoal.KAnonymity(3)], **options)
     assert set(made.table.select(QUASI).cast(pl.String).rows()) == set(CELL_LEVEL)
     assert made.report.utility["il"] == pytest.approx(7.5)
 
@@ -123,7 +123,7 @@ def test_shoal_makes_a_3_anonymous_release_of_table_1(method, tmp_path):
         hospital(),
         privacy=[shoal.KAnonymity(3)],
         out=out,
-        options=api.Options(method=method),
+        method=method,
     )
     rows = naive.read(out)
     assert naive.broken(rows, QUASI, [{"model": "k-anonymity", "k": 3}], columns={}) == 0

@@ -13,21 +13,20 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from tests.methods.calls import mondrian, refine, search
 
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
-from shoal.methods.clustering.refine import refine
-from shoal.methods.frequency import FrequencyTable
-from shoal.methods.lattice.search import search
 from shoal.methods.lattice.space import space_of
-from shoal.methods.mondrian.search import mondrian
-from shoal.methods.recoding import Recoding
 from shoal.methods.to_model import model_of
+from shoal.model.column import Rejected
 from shoal.model.lines import encode_line
 from shoal.model.model import RecodingModel
-from shoal.model.runtime import Encoder, Rejected
+from shoal.model.runtime import Encoder
 from shoal.privacy import KAnonymity
 from shoal.schema.schema import Schema
+from shoal.table.frequency import FrequencyTable
+from shoal.table.recoding import Recoding
 
 HERE = Path(__file__).parent
 PLACES = {"*": {"Norden": ["Århus", "Malmö"], "Süden": ["Málaga", "Αθήνα"], "東": ["東京", "大阪"]}}

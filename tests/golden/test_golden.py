@@ -14,9 +14,9 @@ from tests.golden.generate import encoded, lines, models
 
 from shoal import api, edge
 from shoal.edge.export import export
+from shoal.model.column import Rejected
 from shoal.model.lines import plain, scan
 from shoal.model.model import RecodingModel
-from shoal.model.runtime import Rejected
 
 HERE = Path(__file__).parent
 COMPACT = {"ensure_ascii": False, "separators": (",", ":")}

@@ -7,55 +7,11 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.hierarchies.trees import SECRET, parent_maps, refusal, row_tables
 from tests.naive import hierarchy as naive
 
-from shoal.core.errors import HierarchyError, UnknownValueError
-from shoal.hierarchies.tree import Hierarchy, number_text
-
-SECRET = "Alice"  # stands where a label is at fault, and must never be printed
-
-
-@st.composite
-def parent_maps(draw: st.DrawFn) -> dict[str, str | None]:
-    """Draw a tree: each label hangs below an earlier one; sometimes a chain, sometimes a bush."""
-    size = draw(st.integers(1, 14))
-    parents: dict[str, str | None] = {"n0": None}
-    for node in range(1, size):
-        parents[f"n{node}"] = f"n{draw(st.integers(0, node - 1))}"
-    shuffled = draw(st.permutations(list(parents)))
-    return {label: parents[label] for label in shuffled}
-
-
-@st.composite
-def row_tables(draw: st.DrawFn) -> list[tuple[str, ...]]:
-    """Draw rows of one length whose levels nest, with labels repeated at random.
-
-    Each level joins groups of the level below; a group of one may keep its label.
-    """
-    values = [f"v{i}" for i in range(draw(st.integers(1, 8)))]
-    columns, current = [values], values
-    for level in range(1, draw(st.integers(1, 4))):
-        below = list(dict.fromkeys(current))
-        fresh = {label: f"l{level}.{draw(st.integers(0, len(below) - 1))}" for label in below}
-        for label in below:
-            alone = sum(other == fresh[label] for other in fresh.values()) == 1
-            if alone and draw(st.booleans()):
-                fresh[label] = label
-        current = [fresh[label] for label in current]
-        columns.append(current)
-    columns.append(["*"] * len(values))
-    return list(zip(*columns, strict=True))
-
-
-def refusal(call, *arguments) -> str:
-    with pytest.raises(HierarchyError) as caught:
-        call("place", *arguments)
-    text = str(caught.value)
-    assert SECRET not in text
-    assert "\n" not in text
-    assert "'place'" in text
-    return text
-
+from shoal.core.errors import UnknownValueError
+from shoal.hierarchies.tree import Hierarchy
 
 # --- laws
 
@@ -265,6 +221,13 @@ def test_labels_are_found_or_counted_as_unknown_but_never_shown():
     assert repr(tree) == "<Hierarchy 'sex': 3 nodes, 2 levels>"
 
 
+def test_the_same_tree_may_belong_to_another_column():
+    for rows in ([("a", "B", "*"), ("c", "B", "*")], [("a", "a", "*"), ("b", "C", "*")]):
+        tree = Hierarchy.from_rows("x", rows)
+        assert tree.named("y") == Hierarchy.from_rows("y", rows)
+        assert tree.named("y").named("x") == tree
+
+
 def test_a_hierarchy_cannot_be_changed():
     tree = Hierarchy.flat("x", ["a"])
     for change in (lambda: setattr(tree, "name", "y"), lambda: delattr(tree, "name")):
@@ -281,97 +244,7 @@ def test_hierarchies_differ_by_levels_and_by_name():
     assert Hierarchy.from_rows("x", rows) != "x"
 
 
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [(34, "34"), (34.0, "34"), (0.1, "0.1"), (-0.0, "0"), (1e17, "1" + "0" * 17), (-2.5, "-2.5")],
-)
-def test_a_number_has_one_text(number, text):
-    assert number_text(number) == text
-
-
 # --- refusals
-
-
-def test_a_value_under_two_parents_is_refused_with_level_and_count():
-    rows = [
-        (f"v{i}", f"w{i % 3}", SECRET + str(i % 3), SECRET[: 1 + i // 3], "*") for i in range(6)
-    ]
-    text = refusal(Hierarchy.from_rows, rows)
-    assert "level 2: 3 values stand under two parents;" in text
-
-
-def test_faults_on_several_levels_are_counted_apart():
-    rows = [(SECRET, "b", "X", "*"), (SECRET, "c", "Y", "*"), ("d", "b", "Y", "*")]
-    text = refusal(Hierarchy.from_rows, rows)
-    assert "level 0: 1 value stands under two parents, level 1: 1 value stands" in text
-
-
-def test_a_cycle_is_refused():
-    assert "level 0: 1 value stands above itself (a cycle)" in refusal(
-        Hierarchy.from_rows, [(SECRET, "B", SECRET)]
-    )
-    assert "cycle" in refusal(Hierarchy.from_rows, [("a", SECRET, "b", SECRET, "*")])
-    assert "two parents" in refusal(Hierarchy.from_rows, [(SECRET, "b", "*"), ("b", SECRET, "*")])
-    assert "2 values never reach the root" in refusal(
-        Hierarchy.from_parents, {"a": SECRET, SECRET: "a", "b": "*", "*": None}
-    )
-    assert "cycle" in refusal(Hierarchy.from_parents, {SECRET: SECRET})
-
-
-def test_two_roots_are_refused():
-    text = refusal(Hierarchy.from_rows, [("a", "B", SECRET), ("c", "D", "*")])
-    assert "level 2: 2 different labels stand at the top" in text
-    assert "no single root" in refusal(Hierarchy.from_rows, [("a", SECRET, "*"), ("b", SECRET)])
-    assert "no single root" in refusal(Hierarchy.from_tree, {"a": ["b"], SECRET: ["c"]})
-    assert "no single root" in refusal(Hierarchy.from_parents, {"a": None, SECRET: None})
-
-
-def test_rows_that_leave_a_label_at_different_levels_are_refused():
-    rows = [("v", SECRET, SECRET, "p", "*"), ("w", SECRET, "p", "p", "*")]
-    assert "level 2: 1 value stands repeated in some rows only" in refusal(
-        Hierarchy.from_rows, rows
-    )
-
-
-@pytest.mark.parametrize("rows", [[], [()], [("", " ")]])
-def test_an_empty_hierarchy_is_refused(rows):
-    assert "it is empty" in refusal(Hierarchy.from_rows, rows)
-
-
-def test_other_empty_hierarchies_are_refused():
-    assert "it is empty" in refusal(Hierarchy.from_tree, {})
-    assert "it is empty" in refusal(Hierarchy.from_parents, {})
-    assert "it is empty" in refusal(Hierarchy.flat, [])
-
-
-def test_an_empty_label_is_refused():
-    text = refusal(Hierarchy.from_rows, [(SECRET, " ", "*"), ("b", "", "*")])
-    assert "level 1: 2 values stand without a label" in text
-    assert "empty" in refusal(Hierarchy.from_tree, {"*": [SECRET, " "]})
-    assert "level 0: 1 value stands without" in refusal(Hierarchy.flat, ["", SECRET])
-
-
-@pytest.mark.parametrize("rows", [["abc"], [("a", 1)], [("a", None)], ["abc", ("a", "*")]])
-def test_rows_that_are_not_texts_are_refused(rows):
-    assert "not a list of texts" in refusal(Hierarchy.from_rows, rows)
-
-
-@pytest.mark.parametrize(
-    "tree", [{"*": [True]}, {"*": [None]}, {"*": [["a"]]}, None, {"*": {None: 1}}]
-)
-def test_trees_with_labels_that_are_no_text_are_refused(tree):
-    assert "neither text nor a number" in refusal(Hierarchy.from_tree, tree)
-
-
-def test_a_label_in_two_places_of_a_tree_is_refused():
-    text = refusal(Hierarchy.from_tree, {"*": {"A": [SECRET], "B": [SECRET]}})
-    assert "depth 2: 1 value stands under two parents or above itself" in text
-
-
-def test_a_tree_that_contains_itself_is_refused():
-    tree: dict[str, object] = {}
-    tree[SECRET] = {"b": tree}
-    assert "above itself" in refusal(Hierarchy.from_tree, tree)
 
 
 def test_levels_and_nodes_outside_the_tree_are_refused():
@@ -450,3 +323,16 @@ def test_a_very_deep_chain_does_not_break_anything():
     for i in range(size):
         nested = {str(i): nested}
     assert Hierarchy.from_tree("x", nested).height == size - 1
+
+
+def test_the_file_a_tree_was_read_from_is_no_part_of_what_it_is():
+    tree = Hierarchy.from_rows("x", [("a", "b", "*"), ("c", "c", "*")])
+    read = tree.read_from("trees/x.csv")
+    assert (tree.origin, read.origin) == (None, "trees/x.csv")
+    assert read == tree
+    assert hash(read) == hash(tree)
+    assert repr(read) == repr(tree)
+    assert read.to_document() == tree.to_document()
+    assert read.named("y").origin == copy.deepcopy(read).origin == "trees/x.csv"
+    assert read.named("y") == tree.named("y") != tree
+    assert read.with_missing("?").origin is None  # no longer what the file says

@@ -87,6 +87,8 @@ def test_the_hash_changes_with_every_source_and_every_version(tmp_path, monkeypa
     for module in (cache.numba, cache.np):
         monkeypatch.setattr(module, "__version__", "0.0.1")
         found.append(cache.fingerprint(tmp_path))
+    monkeypatch.setattr(cache, "LEFT_OUT", frozenset({"index"}))  # other code of the same sources
+    found.append(cache.fingerprint(tmp_path))
     assert len(set(found)) == len(found)
     assert cache.fingerprint(tmp_path) == found[-1]
 
@@ -190,3 +192,28 @@ def test_a_home_folder_that_others_can_write_is_not_used(place, tmp_path, monkey
         assert list(cache._roots())[-1] == tmp_path / "shoal"
         (tmp_path / "shoal").chmod(0o770)
         assert list(cache._roots())[-1] is None
+
+
+LOAD = """
+import sys
+import numpy as np
+from shoal.kernels import cache
+from shoal.kernels.encoding import csv_shape
+state = csv_shape.fresh_state()
+is_fine = csv_shape.scan(np.frombuffer(b"a,b\\n1,2\\n", dtype=np.uint8), ord(","), 2, state)
+print(bool(is_fine), int(state[csv_shape.RECORDS]))
+print(*(count > 0 for count in cache.made()), "numba.np.linalg" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(("plain", "imports"), [("", False), ("1", True)])
+def test_a_kernel_that_is_kept_is_loaded_without_what_compiling_needs(tmp_path, plain, imports):
+    environment = {
+        **os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "SHOAL_PLAIN_NUMBA": plain,
+        "PYTHONPATH": str(Path(cache.__file__).parents[2]),
+    }  # fmt: skip
+    command = [sys.executable, "-c", LOAD]
+    told = {"env": environment, "capture_output": True, "text": True, "check": True}
+    first, second = (subprocess.run(command, **told).stdout.split() for _ in range(2))
+    assert first == ["True", "2", "True", "False", "True"]  # compiled, not loaded
+    assert second == ["True", "2", "False", "True", str(imports)]

@@ -15,9 +15,10 @@ from tests.methods.clustering.tables import disease, domains
 import shoal.kernels
 from shoal.kernels.helpers import lean, lean_outer
 from shoal.methods import registry
-from shoal.methods.frequency import from_codes
+from shoal.methods.method import Setting
 from shoal.methods.microaggregation.centroids import centroids
 from shoal.privacy import KAnonymity, LDiversity
+from shoal.table.frequency import from_codes
 
 ROOT = Path(__file__).parents[2]
 RUN_ALL = "from tests.kernels.test_compiler import run_all, look; run_all(); look()"
@@ -43,8 +44,8 @@ def look():
 def kernels():
     """Return the module and name of every kernel that allocates nothing."""
     found = []
-    for each in pkgutil.iter_modules(shoal.kernels.__path__):
-        module = import_module(f"shoal.kernels.{each.name}")
+    for each in pkgutil.walk_packages(shoal.kernels.__path__, "shoal.kernels."):
+        module = import_module(each.name)
         for name, kernel in vars(module).items():
             options = getattr(kernel, "targetoptions", {})
             if options.get("_nrt") is False and not options.get("no_cpython_wrapper"):
@@ -71,8 +72,8 @@ def run_all():
     for method in registry.METHODS.values():
         if method.kernel.partition(":")[0] in MODULES:
             models = [KAnonymity(4), LDiversity(2, column="disease")]
-            method.run(whole, models, suppression_limit=0.1)
-    found = registry.find("refine", release="aggregate").run(whole, [KAnonymity(3)], effort="fast")
+            method().search(whole, models, Setting(suppression_limit=0.1))
+    found = registry.RefineCentroids(effort="fast").search(whole, [KAnonymity(3)])
     centroids(found)
 
 

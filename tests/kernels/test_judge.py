@@ -11,8 +11,6 @@ from shoal.hierarchies.tree import Hierarchy
 from shoal.kernels.axes import PromiseArrays
 from shoal.kernels.judge import judge, packed
 from shoal.methods.arrays import promise_of
-from shoal.methods.domain import line_domain, tree_domain
-from shoal.methods.frequency import FrequencyTable, from_codes
 from shoal.methods.verdicts import breaking
 from shoal.privacy import (
     AlphaKAnonymity,
@@ -27,6 +25,8 @@ from shoal.privacy import (
     TCloseness,
 )
 from shoal.schema.schema import Kind
+from shoal.table.domain import line_domain, tree_domain
+from shoal.table.frequency import FrequencyTable, from_codes
 
 TREE = Hierarchy.from_tree("s", {"*": {"x": {"a": None, "y": ["b", "c"]}, "d": None}})
 DOMAIN = tree_domain("s", Kind.CATEGORICAL, ["a", "b", "c", "d", "y"], TREE, missing=True, weight=1)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.naive import sensitive as naive
 
 import shoal
-from shoal.methods.recoding import Recoding
 from shoal.model.model import ModelColumn, RecodingModel
+from shoal.table.recoding import Recoding
 
 TREE = {
     "*": {

@@ -26,8 +26,8 @@ def schema(document, **more):
 
 
 def made(frame, columns, promise, method="auto", **options):
-    chosen = api.Options(method=method, **options)
-    return shoal.anonymize(frame, schema(columns), privacy=promise, options=chosen)
+    chosen = dict(method=method, **options)
+    return shoal.anonymize(frame, schema(columns), privacy=promise, **chosen)
 
 
 # Null quasi-identifiers silently left out of the classes, so that k is overstated.
@@ -116,7 +116,7 @@ def test_a_label_contains_its_value(tmp_path, method, kind, values, k):
     columns = {"q": {"role": "quasi", "kind": kind}, "note": "neutral"}
     api.anonymize(
         place, schema(columns), privacy=[shoal.KAnonymity(k)], out=out,
-        options=api.Options(method=method),
+        method=method,
     )  # fmt: skip
     for row in naive.read(out):
         assert naive.covers(row["q"], row["note"][:-1], {"kind": kind}), row

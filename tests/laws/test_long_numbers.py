@@ -51,9 +51,7 @@ def _schema(hierarchy: object = None) -> Schema:
 @given(values=numbers, k=st.integers(1, 2))
 def test_a_label_covers_a_number_of_up_to_60_digits(method: str, values: list[str], k: int) -> None:
     frame = pl.DataFrame({"q": values, "id": [f"{value}x" for value in values]})
-    made = api.anonymize(
-        frame, _schema(), privacy=[shoal.KAnonymity(k)], options=api.Options(method=method)
-    ).table
+    made = api.anonymize(frame, _schema(), privacy=[shoal.KAnonymity(k)], method=method).table
     for label, text in made.select("q", "id").rows():
         assert naive.covers(label, text[:-1], {"kind": "numeric"})
     model = api.learn(frame, _schema(), privacy=[shoal.KAnonymity(k)])

@@ -19,7 +19,6 @@ from tests.on_spark import examples
 
 from shoal import api, edge
 from shoal.core.errors import InputError, NoSolutionError, UnknownValueError
-from shoal.engines.local.encode import encode_safe
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
 from shoal.methods.judging import judge_recoding
@@ -96,16 +95,16 @@ def test_a_safe_batch_of_dirty_records_holds_or_is_refused_on_every_path(column,
         wanted(table)
     except Refused:
         with pytest.raises(REFUSALS):
-            encode_safe(table.frame, table.model)
+            api.encode(table.frame, table.model, safe=True)
         with pytest.raises(REFUSALS):
             edge.encode_safe(table.rows, table.model)
         return
     records, report = edge.encode_safe(table.rows, table.model)
     if not records:
         with pytest.raises(NoSolutionError):
-            encode_safe(table.frame, table.model)
+            api.encode(table.frame, table.model, safe=True)
         return
-    done = encode_safe(table.frame, table.model)
+    done = api.encode(table.frame, table.model, safe=True)
     assert done.table.to_dicts() == records
     assert naive.broken(records, QUASI, table.promise, columns=table.facts) == 0
     assert report.warnings == done.notices
@@ -134,7 +133,7 @@ def test_what_does_not_fit_the_scale_is_refused_everywhere(column, stray):
         "anonymize": lambda: api.anonymize(table.frame, table.schema),
         "learn": lambda: api.learn(table.frame, table.schema, method="mondrian"),
         "verify": lambda: api.verify(table.frame, table.schema),
-        "encode --safe": lambda: encode_safe(table.frame, table.model),
+        "encode --safe": lambda: api.encode(table.frame, table.model, safe=True),
         "edge.verify": lambda: edge.verify(table.rows, table.model),
         "edge.encode_safe": lambda: edge.encode_safe(table.rows, table.model),
     }

@@ -27,9 +27,9 @@ from shoal.core.errors import NoSolutionError
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
 from shoal.measures.utility import grouping_of, utility_of
-from shoal.methods.recoding import recoding_of
 from shoal.privacy import from_document
 from shoal.reports.release import written
+from shoal.table.recoding import recoding_of
 
 SLOW = ("bfs", "dfs", "incognito", "refine", "kmember-parallel")  # long to compile, or much alike
 METHODS = [
@@ -156,7 +156,7 @@ def release(case, place, method, **options):
     try:
         made = api.anonymize(
             case.write(place / "t.csv"), case.schema(), out=out,
-            options=api.Options(method=method, **options),
+            method=method, **options,
         )  # fmt: skip
     except NoSolutionError:
         assert not out.exists()
@@ -320,7 +320,7 @@ def test_a_coarser_recoding_never_loses_less(method, case, data):
         table = frequencies(
             source, source.scan(columns, coded=columns), schema, sensitive=["s"]
         ).table
-    fine = api.registry.find(method).run(table, [shoal.KAnonymity(1)])
+    fine = api.registry.method_named(method).search(table, [shoal.KAnonymity(1)])
     if fine.classes < 2:
         return
     one, two = data.draw(

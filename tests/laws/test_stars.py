@@ -46,9 +46,9 @@ def table(rng: random.Random) -> pl.DataFrame:
 
 
 def released(frame: pl.DataFrame, promise: str, how: str) -> api.Release | None:
-    options = api.Options(method="flash", suppressed=how)
+    options = {"method": "flash", "suppressed": how}
     try:
-        return api.anonymize(frame, SCHEMA, privacy=PROMISES[promise], options=options)
+        return api.anonymize(frame, SCHEMA, privacy=PROMISES[promise], **options)
     except NoSolutionError:
         return None
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.calls import sa_mdav
 from tests.methods.microaggregation.mixed import columns, tables, twin_of
 
 from shoal.measures.aggregation import sse_loss
 from shoal.measures.risk.classes import prosecutor
-from shoal.methods.frequency import from_codes
 from shoal.methods.microaggregation.centroids import centroids
-from shoal.methods.microaggregation.smdav import sa_mdav
-from shoal.methods.recoding import recoding_of
 from shoal.privacy import KAnonymity
+from shoal.table.frequency import from_codes
+from shoal.table.recoding import recoding_of
 
 
 def whole(table):

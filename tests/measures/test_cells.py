@@ -7,9 +7,16 @@ import pytest
 
 from shoal.core.errors import InputError
 from shoal.hierarchies.tree import Hierarchy
-from shoal.measures.cells import CellCost, cost_of_label, cost_of_run, costs_on_line, leaves
-from shoal.methods.domain import Domain, line_domain, tree_domain
+from shoal.measures.cells import (
+    CellCost,
+    cost_of_label,
+    cost_of_run,
+    costs_on_line,
+    leaves,
+    run_of_label,
+)
 from shoal.schema.schema import Kind
+from shoal.table.domain import Domain, line_domain, tree_domain
 
 TREE = Hierarchy.from_tree(
     "edu", {"*": {"school": ["primary", "high"], "higher": {"uni": ["bsc", "msc"], "phd": None}}}
@@ -65,3 +72,38 @@ def test_a_label_that_nothing_explains_is_refused_without_being_shown() -> None:
     with pytest.raises(InputError) as caught:
         cost_of_label(EDU, "Atlantis")
     assert "Atlantis" not in str(caught.value)
+
+
+@pytest.mark.parametrize("domain", [EDU, AGE, PAY])
+def test_a_wider_cell_never_costs_less(domain: Domain) -> None:
+    size = len(domain)
+    for low in range(size):
+        for high in range(low, size):
+            inner = cost_of_run(domain, low, high)
+            for outer in ((max(low - 1, 0), high), (low, min(high + 1, size - 1))):
+                wide = cost_of_run(domain, *outer)
+                assert all(a <= b + 1e-12 for a, b in zip(inner, wide, strict=True))
+            assert all(0 <= share <= 1 for share in inner)
+
+
+def test_an_empty_cell_of_a_tree_is_one_leaf() -> None:
+    for label in (None, ""):
+        assert cost_of_label(EDU, label) == CellCost(0.0, 0.0, 1 / 6)
+
+
+@pytest.mark.parametrize(
+    ("label", "run"),
+    [
+        ("a", (0, 0)), ("[a, b, c]", (0, 1)), ("[b, c, d]", (1, 2)), ("[a, d]", (0, 2)),
+        ("[a, x]", None), ("a, d", None), ("[a]", None), ("", None),
+    ],
+)  # fmt: skip
+def test_an_interval_may_have_ends_with_commas(label: str, run: tuple[int, int] | None) -> None:
+    assert run_of_label({"a": 0, "b, c": 1, "d": 2}, label) == run
+
+
+def test_a_hierarchy_of_words_counts_the_values_that_occur() -> None:
+    ladder = Hierarchy.from_rows("age", [("young", "all", "*"), ("17", "all", "*")])
+    domain = line_domain("age", Kind.NUMERIC, ["17", "20"], [17, 20], ladder=ladder)
+    assert leaves(domain) == 2
+    assert cost_of_run(domain, 0, 0).cover == 1 / 2

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive import utility as naive
 
 import shoal
 from shoal.hierarchies.tree import Hierarchy
-from shoal.measures.utility import column_losses, grouping_of, utility_of
-from shoal.methods.domain import line_domain, tree_domain
-from shoal.methods.frequency import from_codes
-from shoal.methods.recoding import Recoding, recoding_of
+from shoal.measures.utility import (
+    column_diversity,
+    column_losses,
+    grouping_of,
+    is_interval,
+    utility_of,
+)
 from shoal.reports.html import to_html
 from shoal.reports.release import written
 from shoal.schema.schema import Kind
+from shoal.table.domain import line_domain, tree_domain
+from shoal.table.frequency import from_codes
+from shoal.table.recoding import Recoding, recoding_of
 
 TREE = Hierarchy.from_tree("place", {"*": {"north": ["a", "b"], "south": ["c", "d"]}})
 
@@ -117,3 +127,80 @@ def test_an_infinite_protection_is_a_word_in_json_and_null_in_a_model() -> None:
     assert made.report.to_document()["utility"]["protection"] == "infinite"
     assert "<td class='n'>infinite</td>" in to_html(made.report)
     assert shoal.learn(table, schema).to_document()["utility"]["protection"] is None
+
+
+FLAT = Hierarchy.flat("place", list("abcd"))
+PLACE = tree_domain("place", Kind.CATEGORICAL, list("abcd"), FLAT, missing=False, weight=1.0)
+AGES = [20, 30, 40, 60]
+AGE = line_domain("age", Kind.NUMERIC, [str(age) for age in AGES], AGES)
+ILL = tree_domain(
+    "ill", Kind.CATEGORICAL, list("xyz"), Hierarchy.flat("ill", list("xyz")), missing=False,
+    weight=1.0,
+)  # fmt: skip
+
+people = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 2), st.integers(-1, 2)),
+    min_size=1, max_size=25,
+).filter(lambda rows: any(label >= 0 for *_, label in rows))  # fmt: skip
+
+
+def recoding_from(rows, labels) -> Recoding:
+    """Build a recoding from records (age, place, ill) and the class of each, -1: suppressed.
+
+    Records of one tuple and one sensitive value are one row: they may be in several classes.
+    """
+    tuples = sorted(set(rows))
+    table = from_codes(
+        (AGE, PLACE), np.array([row[:2] for row in tuples], dtype=np.int32),
+        np.array([rows.count(row) for row in tuples], dtype=np.int64),
+        sensitive_domains=(ILL,), sensitive=np.array([row[2:] for row in tuples], dtype=np.int32),
+    )  # fmt: skip
+    parts = Counter((tuples.index(row), label) for row, label in zip(rows, labels, strict=True))
+    at, label = np.array(sorted(parts)).T
+    boxes = [np.array(members(rows, labels, own))[:, :2] for own in range(max(labels) + 1)]
+    low, high = ([end(box, axis=0) for box in boxes] for end in (np.min, np.max))
+    return Recoding(
+        table, np.array(low, dtype=np.int32), np.array(high, dtype=np.int32), at, label,
+        np.array([parts[part] for part in sorted(parts)]),
+    )  # fmt: skip
+
+
+def members(rows, labels, own):
+    return [row for row, label in zip(rows, labels, strict=True) if label == own]
+
+
+@settings(max_examples=60, deadline=None)
+@given(people)
+def test_every_measure_agrees_with_sums_over_the_records(found) -> None:
+    numbers = {old: i for i, old in enumerate(sorted({row[3] for row in found} - {-1}))}
+    rows, labels = [row[:3] for row in found], [numbers.get(row[3], -1) for row in found]
+    recoding = recoding_from(rows, labels)
+    boxes = list(zip(recoding.low.tolist(), recoding.high.tolist(), strict=True))
+    lost = [((AGES[b[0]] - AGES[a[0]]) / 40, float(a[1] != b[1])) for a, b in boxes]
+    leaves = [((b[0] - a[0] + 1, 4), (1 if a[1] == b[1] else 4, 4)) for a, b in boxes]
+    records = [None if label < 0 else label for label in labels]
+    utility = utility_of(grouping_of(recoding, target="ill"))
+    for name, value in naive.measures(records, lost, leaves).items():
+        assert utility[name] == pytest.approx(value), name
+    assert utility["cm"] == pytest.approx(naive.minority(records, [row[2] for row in rows]))
+    ill = [{row[2] for row in members(rows, labels, own)} for own in numbers.values()]
+    assert utility["protection"] == pytest.approx(
+        naive.mean_inverse([len(values) / 3 for values in ill])
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=20))
+def test_diversity_of_discrete_values_is_their_distinct_share(rows) -> None:
+    numbers = {old: i for i, old in enumerate(sorted({row[0] for row in rows}))}
+    label = np.array([numbers[row[0]] for row in rows])
+    codes = np.array([row[1] for row in rows])
+    found = column_diversity(label, codes, PLACE, classes=len(numbers))
+    assert found.mean() == pytest.approx(naive.mean_diversity(label.tolist(), codes.tolist(), 4))
+
+
+def test_a_missing_value_makes_a_line_discrete() -> None:
+    with_missing = line_domain("age", Kind.NUMERIC, [None, "20", "30"], [np.nan, 20, 30])
+    assert not is_interval(with_missing)
+    found = column_diversity(np.array([0, 0]), np.array([0, 2]), with_missing, classes=1)
+    assert found.tolist() == [pytest.approx(2 / 3)]

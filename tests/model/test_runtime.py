@@ -1,127 +1,92 @@
+"""The encoder of every machine, held to the slow, obvious one in tests/naive/encode.py."""
+
 from __future__ import annotations
 
-import json
-from datetime import datetime
-from decimal import Decimal
-from typing import Any
-
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.model.made import document, models_and_tuples, numeric, place_column
+from tests.naive import encode as naive
 
-from shoal.core.keys import date_key, number_key
-from shoal.model import runtime as model_runtime
-from shoal.model.lines import encode_line, plain, quote, scan
-from shoal.model.runtime import Encoder, Rejected, lowest, text_of
-
-numbers = st.one_of(
-    st.integers().map(str),
-    st.floats(allow_nan=False, allow_infinity=False).map(repr),
-    st.decimals(allow_nan=False, allow_infinity=False, places=4).map(str),
-)
+from shoal.model import runtime
+from shoal.model.column import Rejected
+from shoal.model.runtime import Encoder, block_size, lowest
 
 
-@given(numbers, numbers)
-def test_number_keys_sort_as_exact_decimals(a: str, b: str) -> None:
-    left, right = number_key(a), number_key(b)
-    assert (left < right, left == right) == (Decimal(a) < Decimal(b), Decimal(a) == Decimal(b))
+@given(st.integers(1, 2**200), st.booleans())
+def test_lowest_bit_also_where_integers_cannot_say_how_long_they_are(members, can_say):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runtime, "HAS_LENGTH", can_say)
+        assert lowest(members) == bin(members)[::-1].index("1")
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", ".", "e5", "1e", "1_0", "٣", "0x10", "inf", "nan", "--1", "1e1234567", "1 2", "1,5"],
-)
-def test_what_is_no_number(text: str) -> None:
-    assert number_key(text) is None
+def test_one_set_holds_all_classes_where_the_sets_of_all_cells_fit():
+    assert block_size(10, 10) == 131072
+    assert block_size(100_000, 40_000) == 8192
+    assert block_size(10**9, 10**9) == 2048
 
 
-def test_numbers_may_be_written_in_many_ways() -> None:
-    same = ["0.1", ".1", "+0.10", "1e-1", " 0.1 ", "10E-2", "00.1"]
-    assert len({number_key(text) for text in same}) == 1
-    assert number_key("-0") == number_key("0.00") == number_key("0e9")
+@settings(max_examples=150, deadline=None)
+@given(models_and_tuples())
+def test_the_first_class_that_covers_every_column_is_found(case):
+    made, tuples = case
+    encoder = Encoder(made)
+    for values in tuples:
+        region = naive.find(made, values)
+        assert encoder.find(values) == region
+        labels = None if region < 0 else naive.labels(made, region)
+        assert encoder.tuple_of(values) == (labels, region)
+        if region >= 0:
+            assert encoder.labels_of(region) == labels
 
 
-@given(st.datetimes(), st.datetimes())
-def test_date_keys_sort_as_dates(a: datetime, b: datetime) -> None:
-    left, right = date_key(a.isoformat()), date_key(b.isoformat(sep=" "))
-    assert (left < right, left == right) == (a < b, a == b)
+@settings(max_examples=80, deadline=None)
+@given(models_and_tuples(), st.sets(st.integers(0, 4)))
+def test_classes_may_be_closed(case, closed):
+    made, tuples = case
+    encoder = Encoder(made)
+    members = sum(1 << i for i in range(len(made["regions"])) if i not in closed)
+    for values in tuples:
+        assert encoder.find(values, [members]) == naive.find(made, values, closed)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["2023-02-29", "1900-02-29", "2024-13-01", "2024-00-10", "2024-1-1", "20240101", "0000-01-01",
-     "2024-01-01T24:00", "2024-01-01T10", "2024-01-01 10:00:00.", "2024-01-01x", "2024-01-01Tz"],
-)  # fmt: skip
-def test_what_is_no_date(text: str) -> None:
-    assert date_key(text) is None
+@settings(max_examples=80, deadline=None)
+@given(models_and_tuples(), st.sampled_from([1, 2]))
+def test_the_nearest_class_is_the_first_that_misses_fewest_columns(case, size):
+    made, tuples = case
+    with pytest.MonkeyPatch.context() as patch:  # also where the classes stand in many blocks
+        patch.setattr(runtime, "block_size", lambda classes, cells: size)
+        encoder = Encoder(made, "nearest")
+    assert len(encoder.blocks) == -(-len(made["regions"]) // size)
+    for values in tuples:
+        assert encoder.nearest(values) == naive.nearest(made, values)
+        assert encoder.find(values) == naive.find(made, values)
 
 
-@given(st.integers(1, 2**200))
-def test_lowest_bit(members: int) -> None:
-    assert lowest(members) == (members & -members).bit_length() - 1
+@settings(max_examples=60, deadline=None)
+@given(models_and_tuples())
+def test_what_is_widened_covers_the_value_and_what_was_released(case):
+    made, tuples = case
+    encoder = Encoder(made, "nearest")
+    about = made["schema"]["columns"]
+    for values in tuples:
+        labels, region = encoder.tuple_of(values)
+        best, wrong = naive.nearest(made, values)
+        assert (region < 0) == bool(wrong)
+        if len(wrong) == len(encoder.names):
+            assert labels is None
+            continue
+        exact = naive.labels(made, best)
+        for j, name in enumerate(encoder.names):
+            if j not in wrong:
+                assert labels[j] == exact[j]
+            elif labels[j] != "*":  # an ancestor of both
+                assert about[name]["hierarchy"]["labels"].index(labels[j]) in naive.ancestors(
+                    values[j], about[name]
+                )
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(exclude_categories=["Cs"])),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=6,
-)  # fmt: skip
-
-
-@given(st.dictionaries(st.text(max_size=4), json_values, max_size=4), st.booleans())
-def test_scanning_keeps_every_member_as_it_is_written(record: Any, ascii_only: bool) -> None:
-    line = json.dumps(record, ensure_ascii=ascii_only)
-    if not line.isascii() and any(0xD800 <= ord(c) < 0xE000 for c in line):
-        return
-    found = scan(line)
-    assert {name: json.loads(token) for name, token in found.items()} == json.loads(line)
-    assert all(token in line for token in found.values())
-
-
-@given(st.text(max_size=30))
-def test_junk_is_rejected_or_was_json(line: str) -> None:
-    try:
-        found = scan(line)
-    except Rejected:
-        return
-    assert set(found) == set(json.loads(line))
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_quoting_is_json(text: str) -> None:
-    assert json.loads(quote(text)) == text
-
-
-def test_values_become_texts() -> None:
-    assert [text_of(v) for v in (None, "x", True, 5, 5.0, -0.0, 0.5, float("nan"))] == [
-        None, "x", "true", "5", "5", "0", "0.5", None,
-    ]  # fmt: skip
-    assert [plain(t) for t in ("null", '"x"', "true", "5", "5.0", "-0.0", "1e2")] == [
-        None, "x", "true", "5", "5", "0", "1e2",
-    ]  # fmt: skip
-    with pytest.raises(Rejected, match="list"):
-        text_of([1])
-
-
-def document(columns: list[dict[str, Any]], regions: list[list[int]], **schema: Any) -> Any:
-    about = {c["name"]: c.pop("about", {"role": "quasi"}) for c in columns}
-    return {
-        "on_unseen": "suppress",
-        "schema": {"others": "drop", "columns": about, **schema},
-        "released": list(about),
-        "removed": [],
-        "columns": columns,
-        "regions": regions,
-    }
-
-
-def numeric(*cells: dict[str, Any]) -> dict[str, Any]:
-    return {"name": "x", "scale": "number", "root": "*", "cells": list(cells)}
-
-
-def test_numbers_at_the_edges_of_intervals() -> None:
+def test_numbers_at_the_edges_of_intervals():
     cells = (
         {"low": "0", "high": "10", "open": "high", "label": "[0, 10)"},
         {"low": "10", "high": "20", "open": "both", "label": "(10, 20)"},
@@ -136,12 +101,12 @@ def test_numbers_at_the_edges_of_intervals() -> None:
     ]  # fmt: skip
 
 
-def test_many_classes_are_found_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_classes_are_found_in_blocks(monkeypatch):
     cells = [{"low": str(i), "high": str(i)} for i in range(5000)] + [{"any": "*"}]
     made = document([numeric(*cells)], [[i] for i in range(5001)])
     wanted = {0: "0", 2047: "2047", 2048: "2048", 4999: "4999", 5000: "*"}
     whole = Encoder(made)
-    monkeypatch.setattr(model_runtime, "ROOM", 1000)
+    monkeypatch.setattr(runtime, "ROOM", 1000)
     parts = Encoder(made)
     assert (len(whole.blocks), len(parts.blocks)) == (1, 3)
     for encoder in (whole, parts):
@@ -149,21 +114,19 @@ def test_many_classes_are_found_in_blocks(monkeypatch: pytest.MonkeyPatch) -> No
         assert encoder.nearest(["2050"]) == (2050, [])
 
 
-def test_the_first_class_that_covers_is_taken() -> None:
+def test_a_model_without_classes_suppresses_everything():
+    encoder = Encoder(document([numeric()], []))
+    assert encoder.encode({"x": "1"}) == {"x": "*"}
+    assert Encoder(document([numeric()], []), "nearest").encode({"x": "1"}) == {"x": "*"}
+
+
+def test_the_first_class_that_covers_is_taken():
     cells = ({"low": "1", "high": "3"}, {"low": "2", "high": "9"})
     assert Encoder(document([numeric(*cells)], [[0], [1]])).encode({"x": "2"}) == {"x": "[1, 3]"}
     assert Encoder(document([numeric(*cells)], [[1], [0]])).encode({"x": "2"}) == {"x": "[2, 9]"}
 
 
-def place_column() -> dict[str, Any]:
-    tree = {"labels": ["a", "b", "ab", "c", "d", "cd", "*"], "parents": [2, 2, 6, 5, 5, 6, -1]}
-    return {
-        "name": "place", "scale": "text", "root": "*", "cells": [{"node": 0}, {"node": 5}],
-        "about": {"role": "quasi", "hierarchy": tree},
-    }  # fmt: skip
-
-
-def test_unseen_is_suppressed_widened_or_refused_as_declared() -> None:
+def test_unseen_is_suppressed_widened_or_refused_as_declared():
     made = document([numeric({"low": "1", "high": "3"}), place_column()], [[0, 0], [0, 1]])
     unseen = {"x": 2, "place": "b"}
     assert Encoder(made).encode(unseen) == {"x": "*", "place": "*"}
@@ -178,7 +141,15 @@ def test_unseen_is_suppressed_widened_or_refused_as_declared() -> None:
     assert near.encode({"x": 9, "place": "nowhere"}) == {"x": "*", "place": "*"}
 
 
-def test_columns_without_a_role() -> None:
+def test_a_choice_that_does_not_exist_is_refused():
+    made = document([numeric({"any": "*"})], [[0]])
+    with pytest.raises(ValueError, match="on_unseen must be suppress, nearest or error"):
+        Encoder(made, "guess")
+    with pytest.raises(ValueError, match="suppressed must be star or remove"):
+        Encoder(made, None, "hide")
+
+
+def test_columns_without_a_role():
     made = document([numeric({"any": "*"})], [[0]])
     record = {"x": 1, "b": 2, "a": 3}
     assert Encoder(made).encode(record) == {"x": "*"}
@@ -187,11 +158,34 @@ def test_columns_without_a_role() -> None:
     made["schema"]["others"] = "fault"
     with pytest.raises(Rejected, match="2 columns"):
         Encoder(made).encode(record)
+    assert Encoder(made).kept_others(["x"]) == []
 
 
-def test_no_message_of_a_rejection_holds_a_value() -> None:
-    encoder = Encoder(document([numeric({"low": "1", "high": "3"})], [[0]]), "error")
-    for line in ('{"x": "Alice"}', '{"x": ["Alice"]}', '{"Alice": 1}', '{"x": "Alice'):
-        with pytest.raises(Rejected) as caught:
-            encode_line(encoder, line)
+def test_a_removed_record_must_still_have_a_role_for_each_column():
+    made = document([numeric({"low": "1", "high": "1"})], [[0]])
+    made["schema"]["others"] = "fault"
+    encoder = Encoder(made, None, "remove")
+    assert encoder.encode({"x": "9"}) is None
+    with pytest.raises(Rejected, match="1 columns"):
+        encoder.encode({"x": "9", "y": 1})
+
+
+def test_kept_columns_stay_as_they_are_and_may_be_absent():
+    made = document([numeric({"any": "*"})], [[0]])
+    made["released"], made["removed"] = ["note", "x"], ["name"]
+    encoder = Encoder(made)
+    assert list(encoder.encode({"x": 1, "note": [1], "name": "A"}).items()) == [
+        ("note", [1]), ("x", "*"),
+    ]  # fmt: skip
+    assert encoder.encode({"x": 1}) == {"x": "*"}
+    assert encoder.with_labels({"x": 1, "note": 0}, ["label"]) == {"note": 0, "x": "label"}
+
+
+def test_what_is_no_record_is_rejected_without_its_values():
+    encoder = Encoder(document([numeric({"any": "*"})], [[0]]))
+    with pytest.raises(Rejected, match="a quasi-identifier is not there"):
+        encoder.encode({"Alice": 1})
+    for value in (["Alice"], {"Alice": 1}):
+        with pytest.raises(Rejected, match="a list or an object") as caught:
+            encoder.encode({"x": value})
         assert "Alice" not in str(caught.value)

@@ -226,15 +226,16 @@ def kaca(data, k, *, domains, weight=None):
     return list(clusters.values())
 
 
-def mend(boxes, sizes, holds, *, domains, budget):
+def merge_failing(boxes, sizes, holds, *, domains, budget, short=None):
     """Return for each cluster the one that it becomes part of, -1 if it is suppressed.
 
     boxes: the records' codes of each cluster; holds: says of a list of clusters whether they
-    keep the promise together.
+    keep the promise together. short: how far they are from it; None: k alone is promised, and
+    the merger that loses least is the best, not the one that loses least for what it mends.
     """
     losses = Losses(domains)
     members = {c: [c] for c in range(len(boxes))}
-    home = list(range(len(boxes)))
+    parent = list(range(len(boxes)))
 
     def loss(clusters):
         records = [record for c in clusters for record in boxes[c]]
@@ -245,26 +246,30 @@ def mend(boxes, sizes, holds, *, domains, budget):
         plans = []
         for a in sorted(wanting):
             lost = sum(sizes[c] for c in members[a]) * full - loss(members[a])
-            growths = [
-                (loss(members[a] + members[b]) - loss(members[a]) - loss(members[b]), b)
-                for b in sorted(members)
-                if b != a
-            ]
-            growth, b = min(growths, default=(lost, None))
-            plans.append((growth, a, b, lost))
+            ways = []
+            for b in sorted(set(members) - {a}):
+                both = members[a] + members[b]
+                growth = loss(both) - loss(members[a]) - loss(members[b])
+                price = 0.0
+                if short is not None:
+                    mended = short(members[a]) + short(members[b]) - short(both)
+                    price = (growth + 1) / mended if mended > 0 else float("inf")
+                ways.append((price, growth if price in (0, float("inf")) else 0, b, growth))
+            price, _, b, growth = min(ways, default=(0.0, 0, None, lost))
+            plans.append((price, growth, a, b, lost))
         touched = set()
-        for growth, a, b, lost in sorted(plans, key=lambda plan: plan[:2]):
+        for _, growth, a, b, lost in sorted(plans, key=lambda plan: plan[:3]):
             size = sum(sizes[c] for c in members.get(a, []))
             if a in touched:
                 continue
             if b is None or (lost < growth and size <= budget):
                 budget -= size
                 for c in members.pop(a):
-                    home[c] = -1
+                    parent[c] = -1
                 touched.add(a)
             elif b not in touched:
                 members[a] += members.pop(b)
                 for c in members[a]:
-                    home[c] = a
+                    parent[c] = a
                 touched |= {a, b}
-    return home
+    return parent

@@ -91,7 +91,7 @@ class Naive:
                 suppressed += [(key, record) for record in members]
         return published, suppressed
 
-    def settled(self, node):
+    def repaired(self, node):
         """Split as `split`, then judge the kept classes against the kept records alone."""
         published, suppressed = self.split(node)
         whole = self.records
@@ -105,8 +105,8 @@ class Naive:
                 suppressed = suppressed + [(key, record) for record in published.pop(key)]
         return published, suppressed
 
-    def settled_solutions(self):
-        found = {node: self.settled(node) for node in self.nodes()}
+    def repaired_solutions(self):
+        found = {node: self.repaired(node) for node in self.nodes()}
         return {node: parts for node, parts in found.items() if len(parts[1]) <= self.budget}
 
     def solutions(self):

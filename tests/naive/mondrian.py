@@ -1,6 +1,6 @@
 """Mondrian, slow and obvious: lists of records, cut again and again (LeFevre et al., 2006).
 
-Twin of `shoal.kernels.mondrian`. Records are tuples of codes; nothing is counted ahead.
+Twin of `shoal.kernels.mondrian.mondrian`. Records are tuples of codes; nothing is counted ahead.
 """
 
 from __future__ import annotations

@@ -157,7 +157,22 @@ def covers(label, value, facts):
     }.get(facts["kind"])
     if read_one is None:
         return label == value
+    if facts["kind"] == "date" and _in_calendar(label, read_one(value)):
+        return True
+    if facts["kind"] == "numeric" and label.startswith("[") and label.endswith(")"):
+        low, high = map(read_one, label[1:-1].split(", "))
+        return low <= read_one(value) < high
     return any(low <= read_one(value) <= high for low, high in _intervals(label, read_one))
+
+
+def _in_calendar(label, moment):
+    """Say whether a label is the day, month, quarter, year or decade of a moment."""
+    year, month = moment.year, moment.month
+    quarter, decade = (month + 2) // 3, year // 10 * 10
+    return label in (
+        f"{year:04d}-{month:02d}-{moment.day:02d}", f"{year:04d}-{month:02d}",
+        f"{year:04d}-Q{quarter}", f"{year:04d}", f"{decade:04d}s",
+    )  # fmt: skip
 
 
 def _intervals(label, read_one):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 
 from tests.naive.infer import classes
@@ -49,3 +50,19 @@ def household(risks, homes):
     for risk, home in zip(risks, homes, strict=True):
         left[home] = left.get(home, 1.0) * (1 - risk)
     return {home: 1 - rest for home, rest in left.items()}
+
+
+def persons_at_risk(keys, persons):
+    """Return the risk of each person: 1 / persons of the smallest class with a record of theirs.
+
+    keys: the class of each record; persons: who it is about, None: nobody.
+    """
+    classes = {}
+    for key, person in zip(keys, persons, strict=True):
+        if person is not None:
+            classes.setdefault(key, set()).add(person)
+    found = {}
+    for members in classes.values():
+        for person in members:
+            found[person] = max(found.get(person, 0), Fraction(1, len(members)))
+    return found

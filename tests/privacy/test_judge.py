@@ -6,6 +6,7 @@ from functools import reduce
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.privacy.classes import MONOTONE, THREE, TREE, class_of
 
 from shoal.privacy import (
     EquivalenceClass,
@@ -76,3 +77,21 @@ def test_sets_around_a_class_are_asked_for_only_where_it_fails():
 
     assert judge_classes(NTCloseness(5, 0.1), classes, widen=widen).holds
     assert asked == [0]
+
+
+@given(st.lists(THREE, min_size=1, max_size=6))
+def test_worst_is_the_worst_of_all_classes(histograms):
+    table = Reference([sum(column) + 1 for column in zip(*histograms, strict=True)], **TREE)
+    classes = [class_of(histogram, table) for histogram in histograms]
+    for model in MONOTONE:
+        verdict = judge_classes(model, iter(classes))
+        failing = [c for c in classes if not model.holds(c)]
+        pick = min if model.better == "high" else max
+        assert verdict.holds == (not failing)
+        assert verdict.value == pick(model.measure(c) for c in classes)
+        assert verdict.violating_records == sum(c.records for c in failing)
+
+
+def test_worst_of_no_class_has_no_value():
+    verdict = judge_classes(KAnonymity(2), [])
+    assert (verdict.holds, verdict.value, verdict.violating_records) == (True, None, 0)

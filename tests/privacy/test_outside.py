@@ -16,7 +16,6 @@ from tests.privacy.outside import OutsideLikeness
 import shoal
 from shoal import api, edge
 from shoal.core.errors import NoSolutionError
-from shoal.pipeline import Options
 
 BETA = 1.5
 METHODS = [method.name for method in api.methods()]
@@ -65,7 +64,7 @@ def test_the_file_is_small():
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_keeps_it(method):
     try:
-        release = shoal.anonymize(frame(), schema(), options=Options(method=method))
+        release = shoal.anonymize(frame(), schema(), method=method)
     except NoSolutionError:
         assert method == "datafly"  # greedy: it may find nothing within the limit
         return

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.core.errors import InputError, SchemaError
+from shoal.core.errors import InputError, PrivacyError, SchemaError
 from shoal.hierarchies.tree import Hierarchy
 from shoal.privacy import KAnonymity, LDiversity
 from shoal.schema.schema import Attribute, Kind, Others, Role, Schema
@@ -72,7 +72,8 @@ def test_a_promise_is_checked_against_the_columns() -> None:
 @pytest.mark.parametrize(
     ("columns", "problem"),
     [
-        (["age"], "'zip': no such column in the table"),
+        (["age"], "'zip': no such column in the table; check the name"),
+        (["age", "zip_code"], "'zip': no such column in the table; did you mean 'zip_code'?"),
         (["age", "zip", "zip"], "'zip' stands twice in the header"),
         (["age", "zip", "extra"], "have no role: 'extra'"),
     ],
@@ -120,12 +121,6 @@ def test_a_missing_hierarchy_file_is_a_fault_of_its_column(tmp_path: Path) -> No
         Schema.load(tmp_path / "s.yaml")
 
 
-def test_the_words_of_the_design() -> None:
-    assert [role.value for role in Role] == ["identifying", "quasi", "sensitive", "neutral"]
-    assert {kind.value for kind in Kind} == {"numeric", "categorical", "ordinal", "date"}
-    assert {other.value for other in Others} == {"fault", "drop", "keep"}
-
-
 def test_a_distance_is_chosen_for_each_column() -> None:
     document = {
         "columns": {
@@ -150,3 +145,79 @@ def test_unknown_distances_are_faults() -> None:
     with pytest.raises(SchemaError) as caught:
         Schema.from_document({"columns": columns})
     assert len(caught.value.faults) == 4
+
+
+# --- what is made of a schema
+
+
+def simple(**options) -> Schema:
+    document = {
+        "columns": {"n": "identifying", "a": "quasi", "s": "sensitive", "c": "neutral"},
+        "privacy": [{"model": "k-anonymity", "k": 5}, {"model": "l-diversity", "l": 2}],
+        "target": "c", "waive": ["c"], "suppression_limit": 0.1, **options,
+    }  # fmt: skip
+    return Schema.from_document(document)
+
+
+def test_columns_are_named_by_their_roles() -> None:
+    schema = simple()
+    assert (schema.quasi, schema.sensitive, schema.kept) == (("a",), ("s",), ("s", "c"))
+    assert schema.released == ("a", "s", "c")
+    assert schema.named(Role.IDENTIFYING) == ("n",)
+    with pytest.raises(SchemaError, match="column 'x': the schema does not name it"):
+        schema.attribute("x")
+
+
+def test_a_verification_judges_classes_and_their_spread_alone() -> None:
+    judged = simple(others="keep").judged()
+    assert [a.name for a in judged.attributes] == ["a", "s"]
+    assert judged.others is Others.DROP
+    assert (judged.privacy, judged.target, judged.waive) == ((), None, ())
+
+
+def test_a_promise_that_is_asked_for_joins_the_one_that_is_made() -> None:
+    schema = simple().with_promise([KAnonymity(7)])
+    assert schema.privacy == (KAnonymity(7), LDiversity(2))
+    assert schema.suppression_limit == 0.1
+    assert simple().with_promise([], suppression_limit=0).suppression_limit == 0
+    with pytest.raises(PrivacyError, match="the schema promises k-anonymity k=5"):
+        simple().with_promise([KAnonymity(4)])
+
+
+def test_a_promise_is_replaced_only_when_that_is_said() -> None:
+    assert simple().with_promise([KAnonymity(2)], replace_promise=True).privacy == (KAnonymity(2),)
+    with pytest.raises(PrivacyError, match="nothing takes the promise's place"):
+        simple().with_promise([], replace_promise=True)
+
+
+def test_waivers_add_up_and_only_kept_columns_can_be_waived() -> None:
+    assert simple().with_waived(["s", "c"]).waive == ("c", "s")
+    for name in ("n", "a"):
+        with pytest.raises(SchemaError, match="only a kept column can be waived"):
+            simple().with_waived([name])
+
+
+def test_a_waived_column_must_be_kept_by_the_table() -> None:
+    kept = Schema.from_document({"columns": {"a": "quasi"}, "others": "keep", "waive": ["x"]})
+    assert kept.fit(["a", "x"]).released == ("a", "x")
+    dropped = Schema.from_document({"columns": {"a": "quasi"}, "others": "drop", "waive": ["x"]})
+    for schema, columns in ((kept, ["a"]), (dropped, ["a", "x"])):
+        with pytest.raises(SchemaError, match="column 'x' is waived but not kept"):
+            schema.fit(columns)
+
+
+def test_what_was_found_out_of_columns_takes_the_place_of_what_was_said() -> None:
+    found = [
+        Attribute(name=name, role=Role.QUASI, kind=Kind.DATE, date_format="%d.%m.%Y")
+        for name in ("a", "nobody")
+    ]
+    schema = simple().with_attributes(found)
+    assert schema.attribute("a").date_format == "%d.%m.%Y"
+    assert schema.attribute("c") == simple().attribute("c")
+    assert len(schema.attributes) == len(simple().attributes)
+
+
+@pytest.mark.parametrize("target", ["n", "nobody"])
+def test_a_target_is_a_released_column(target: str) -> None:
+    with pytest.raises(SchemaError, match=f"target '{target}' is not a released column"):
+        simple(target=target)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from decimal import Decimal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +13,7 @@ from shoal.core.errors import HierarchyError, InputError, UnknownValueError
 from shoal.model.batch import Judge, close_failing
 from shoal.privacy import AlphaKAnonymity, LDiversity, TCloseness
 from shoal.schema.schema import Kind, Schema
-from shoal.schema.sensitive import Scale, folded, normal, notices, number_label
+from shoal.schema.sensitive import Scale, folded, normal, notices
 
 ORDERED = TCloseness(0.2, "ordered", column="s")
 CLIMBED = TCloseness(0.2, "hierarchical", column="s")
@@ -81,16 +84,6 @@ def test_numbers_are_exact_beyond_28_digits():
     assert found.labels == tuple(long)
 
 
-@given(st.decimals(allow_nan=False, allow_infinity=False, places=6), st.sampled_from("+ 0"))
-def test_a_number_is_written_in_one_way(number, sign):
-    label = number_label(str(number))
-    assert label is not None
-    assert number == type(number)(label)
-    assert number_label(label) == label
-    if not str(number).startswith("-"):
-        assert number_label(sign.strip() + str(number)) == label
-
-
 @given(st.text(max_size=12))
 def test_reading_twice_changes_nothing(text):
     assert normal(normal(text)) == normal(text)
@@ -145,6 +138,72 @@ def test_a_hierarchy_that_is_described_is_built_of_the_values_as_they_are_counte
     found = read(scale(entry, CLIMBED), "1", "1.0", " 15", None)
     assert found.labels == (None, "1", "15")
     assert found.reference([1, 2, 2]).distance("hierarchical", [0, 1, 0]) == pytest.approx(0.6)
+
+
+@given(st.lists(st.decimals(-999, 999, places=2), min_size=1, max_size=8))
+def test_numbers_stand_by_size_and_every_text_has_its_place(numbers):
+    texts = [str(number) for number in numbers]
+    found = read(scale({"kind": "numeric"}), *texts)
+    assert [Decimal(str(label)) for label in found.labels] == sorted(set(numbers))
+    assert all(Decimal(str(found.labels[found.place[t]])) == Decimal(t) for t in texts)
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", None]), min_size=1, max_size=9))
+def test_records_are_counted_at_their_places(texts):
+    found = read(scale({"kind": "categorical"}), *texts)
+    counted = Counter(texts)
+    assert dict(zip(found.labels, found.totals(counted), strict=True)) == counted
+    assert (found.labels[0] is None) == (None in texts)
+    assert found.reference(found.totals(counted)).counts == tuple(found.totals(counted))
+
+
+def test_a_column_of_nothing_but_missing_values_has_one_place():
+    found = read(scale({}, ORDERED), None, "", " ")
+    assert (found.labels, found.nodes, found.kind) == ((None,), (-1,), None)
+    assert found.reference([3]).distance("hierarchical", [1]) == 0
+
+
+def test_no_value_at_all_is_an_empty_scale():
+    found = scale({"kind": "numeric"}).read([])
+    assert (found.labels, found.place, found.alike) == ((), {}, 0)
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels"),
+    [
+        (["2024-03-17", "2024-03-17T00:00"], ("2024-03-17",)),
+        (["2024-03-17T12:00+02:00", "2024-03-17T10:00Z"], ("2024-03-17 10:00:00+00:00",)),
+        (["13:45", "09:00:00"], ("09:00:00", "13:45:00")),
+        (["17.03.2024", "16.03.2024"], ("2024-03-16", "2024-03-17")),
+    ],
+)
+def test_moments_are_one_value_however_they_are_written(texts, labels):
+    assert read(scale({"kind": "date"}), *texts).labels == labels
+
+
+@pytest.mark.parametrize(
+    ("texts", "problem"),
+    [
+        (["2024-03-17T10:00Z", "2024-03-17T10:00"], "some times have a zone and some have none"),
+        (["2024-03-17", "10:00"], "some values are dates and some are times of day"),
+        (["01.02.2024", "02/01/2024"], "2 of 2 distinct values are not dates"),
+    ],
+)
+def test_moments_that_cannot_be_ordered_are_refused(texts, problem):
+    with pytest.raises(InputError, match=problem):
+        read(scale({"kind": "date"}), *texts)
+
+
+def test_a_promise_says_what_its_scale_is_read_for():
+    plain = scale({}, ORDERED)
+    assert (plain.is_ordered, plain.is_climbed) == (True, False)
+    assert scale({"hierarchy": TREE}, CLIMBED).is_climbed
+    assert not scale({}, TCloseness(0.2, "ordered", column="other")).is_ordered
+
+
+def test_booleans_are_words():
+    own = scale({"kind": "categorical"})
+    assert [own.text(value) for value in (True, False, 1)] == ["true", "false", "1"]
 
 
 class Boxes:

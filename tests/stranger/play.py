@@ -114,13 +114,11 @@ def play(seed, folder, tally):
 
 
 def by_anonymize(case, method, folder, out):
-    options = api.Options(
-        method=method, suppressed=case["suppressed"], threads=1,
-        release="aggregate" if case["chance"] < 0.1 else None,
-        partitions=2 if 0.1 <= case["chance"] < 0.2 else None,
-        keep_order=case["chance"] > 0.8,
-    )  # fmt: skip
-    made = api.anonymize(folder / "t.csv", schema_of(case), out=out, options=options)
+    options = {"method": method, "suppressed": case["suppressed"], "threads": 1,
+        "release": "aggregate" if case["chance"] < 0.1 else None,
+        "partitions": 2 if 0.1 <= case["chance"] < 0.2 else None,
+        "keep_order": case["chance"] > 0.8}  # fmt: skip
+    made = api.anonymize(folder / "t.csv", schema_of(case), out=out, **options)
     return out.read_bytes(), case["form"], made.report.released, case["rows"]
 
 
@@ -146,8 +144,8 @@ def by_command(case, method, folder, out):
 
 
 def learned(case, method, folder):
-    options = api.Options(method=method, threads=1)
-    return api.learn(folder / "t.csv", schema_of(case), options=options)
+    options = {"method": method, "threads": 1}
+    return api.learn(folder / "t.csv", schema_of(case), **options)
 
 
 def by_encode(case, method, folder, out):

@@ -6,26 +6,44 @@ question could not be asked; 3 a bug of ours.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
+from itertools import pairwise
 from types import FrameType
 from typing import Annotated
 
 import typer
 
-from shoal import __version__
-from shoal.cli import check, house, know, model, recommend, release, stats
-from shoal.core.documents import reason
-from shoal.core.errors import ShoalError
-from shoal.core.interruptible import leave
+from shoal.cli import standard
+from shoal.cli.anonymize import anonymize
+from shoal.cli.budget import budget
+from shoal.cli.compose import compose
+from shoal.cli.demo import demo
+from shoal.cli.drift import drift
+from shoal.cli.edge import edge
+from shoal.cli.encode import encode
+from shoal.cli.faults import INTERRUPTED, failure_of
+from shoal.cli.help import Command, Group, in_panels
+from shoal.cli.hierarchy import hierarchy
+from shoal.cli.infer import infer
+from shoal.cli.key import key
+from shoal.cli.learn import learn
+from shoal.cli.methods import methods
+from shoal.cli.metrics import metrics
+from shoal.cli.recommend import recommend
+from shoal.cli.risk import risk
+from shoal.cli.sample import sample
+from shoal.cli.stats import stats
+from shoal.cli.verify import verify
+from shoal.cli.warm import warm
+from shoal.core.interruptible import heard_again, leave
+from shoal.core.version import __version__
 
 app = typer.Typer(
     name="shoal",
+    cls=Group,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -35,28 +53,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS: tuple[Callable[..., int], ...] = (
-    release.anonymize,
-    release.learn,
-    model.encode,
-    check.verify,
-    check.metrics,
-    know.risk,
-    know.infer,
-    recommend.recommend,
-    stats.stats,
-    model.drift,
+    *(anonymize, learn, encode, verify, metrics, risk, infer, recommend, stats, drift, compose),
+    *(key, methods, sample, demo, warm),
 )
 for _command in _COMMANDS:
-    app.command()(_command)
-app.add_typer(stats.budget, name="budget")
-app.add_typer(model.edge, name="edge")
-app.add_typer(house.hierarchy, name="hierarchy")
-app.command()(house.methods)
-app.command()(house.sample)
-
-INTERRUPTED = 130  # as a shell says it: 128 and the number of SIGINT
-
-_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+    app.command(cls=Command)(_command)
+for _name, _commands in (("budget", budget), ("edge", edge), ("hierarchy", hierarchy)):
+    app.add_typer(in_panels(_commands), name=_name)
 
 
 def _version(wanted: bool) -> None:
@@ -82,61 +85,36 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     with suppress(ValueError):  # not the main thread: the caller handles signals
         signal.signal(signal.SIGTERM, _terminated)
+    words = sys.argv[1:] if argv is None else argv
+    with standard.streams():
+        return _run(argv, words)
+
+
+def _run(argv: list[str] | None, words: Sequence[str]) -> int:
+    """Run one command; whatever it raises becomes a message and an exit code."""
     try:
-        code = typer.main.get_command(app).main(args=argv, prog_name="shoal", standalone_mode=False)
+        with heard_again():
+            command = typer.main.get_command(app)
+            code = command.main(args=argv, prog_name="shoal", standalone_mode=False)
         if code == INTERRUPTED:
             raise KeyboardInterrupt  # Typer has made an exit code of it
         return code if isinstance(code, int) else 0
-    except ShoalError as error:
-        print(f"shoal: {_one_line(str(error))}", file=sys.stderr)
-        return error.exit_code
-    except _UsageError as error:
+    except SystemExit:
+        raise
+    except BrokenPipeError:
+        return 0
+    except BaseException as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # bare `shoal`, or `shoal edge`
             print(error.format_message())  # type: ignore[attr-defined]
             return 0
-        text = error.format_message()  # type: ignore[attr-defined]
-        print(f"shoal: {_one_line(text)} (see shoal --help)", file=sys.stderr)
-        return 2
-    except (KeyboardInterrupt, typer.Abort):
-        print("shoal: interrupted; every output is as it was, or whole", file=sys.stderr)
-        return leave(INTERRUPTED)
-    except MemoryError:
-        print("shoal: not enough memory for this table on this machine", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        return 0
-    except OSError as error:
-        print(f"shoal: {reason(error)}", file=sys.stderr)
-        return 2
-    except BaseException as error:
-        if isinstance(error, SystemExit):
-            raise
-        # The text of a foreign error may quote the data, so only its kind and place are told.
-        where = own_place(traceback.extract_tb(error.__traceback__))
-        if os.environ.get("SHOAL_DEBUG", "0") not in ("", "0"):
-            traceback.print_exception(error)
-        print(
-            f"shoal: a bug of ours: {type(error).__name__} at {where}; please report it "
-            "(SHOAL_DEBUG=1 prints the traceback, which may quote your data)",
-            file=sys.stderr,
-        )
-        return 3
+        failure = failure_of(error, command=next((w for w in words if w[:1] != "-"), "shoal"))
+        code = failure.show(json="--json" in words, released=_keeps_standard_output(words))
+        return leave(code) if code == INTERRUPTED else code
 
 
-def own_place(
-    frames: Sequence[traceback.FrameSummary], package: str = str(Path(__file__).parents[1])
-) -> str:
-    """Return file and line of the last frame in our own code, without the machine's paths."""
-    home = package.replace("\\", "/").rstrip("/") + "/"
-    for frame in reversed(frames):
-        file = frame.filename.replace("\\", "/")
-        if file.lower().startswith(home.lower()):  # on Windows, drives come in both cases
-            return f"{file[len(home) :]}:{frame.lineno}"
-    return "a place outside shoal"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def _keeps_standard_output(words: Sequence[str]) -> bool:
+    """Return whether the release itself goes to standard output."""
+    return "--out=-" in words or ("--out", "-") in pairwise(words)
 
 
 if __name__ == "__main__":

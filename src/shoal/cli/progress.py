@@ -6,6 +6,10 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 STAGES = ("read", "compile", "learn", "encode", "verify", "write", "measure", "model")
 _WORDS = {
@@ -21,12 +25,12 @@ _WORDS = {
 
 
 class Stages:
-    """Told the name of each stage; shows a bar once a second has passed."""
+    """Is given the name of each stage; shows a bar once a second has passed."""
 
     def __init__(self, *, quiet: bool) -> None:
         self.quiet = quiet
         self.stage = STAGES[0]
-        self._bar: object = None
+        self._bar: Progress | None = None
         self._lock = threading.Lock()
         self._timer = threading.Timer(1.0, self._show)
         self._timer.daemon = True
@@ -63,7 +67,7 @@ class Stages:
         if self._bar is not None:
             done = STAGES.index(self.stage) if self.stage in STAGES else 0
             words = _WORDS.get(self.stage, self.stage)
-            self._bar.update(0, completed=done, description=words)  # type: ignore[attr-defined]
+            self._bar.update(self._bar.task_ids[0], completed=done, description=words)
 
     def start(self) -> None:
         """Begin to wait for the first second."""
@@ -75,7 +79,7 @@ class Stages:
         self._timer.cancel()
         with self._lock:
             if self._bar is not None:
-                self._bar.stop()  # type: ignore[attr-defined]
+                self._bar.stop()
 
 
 @contextmanager

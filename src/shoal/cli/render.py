@@ -4,15 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from shoal.privacy import Verdict
-from shoal.reports.release import ReleaseReport, Risk, Verification, told
+from shoal.reports.release import ReleaseReport, Risk, Verification, by_true_name, checklist_words
 
 
-def as_json(document: dict[str, Any]) -> str:
+def as_json(document: Mapping[str, object]) -> str:
     """Return exactly one JSON document."""
     return json.dumps(document, ensure_ascii=False, allow_nan=False)
+
+
+def at(document: object, *path: str) -> object:
+    """Return what stands in a document at the end of a path of keys; None: nothing does."""
+    for key in path:
+        document = document.get(key) if isinstance(document, Mapping) else None
+    return document
+
+
+def entries(document: object, *path: str) -> Mapping[str, object]:
+    """Return the mapping at the end of a path of keys; nothing is an empty one."""
+    found = at(document, *path)
+    return found if isinstance(found, Mapping) else {}
+
+
+def rows(document: object, *path: str) -> Sequence[object]:
+    """Return the list at the end of a path of keys; nothing is an empty one."""
+    found = at(document, *path)
+    return found if isinstance(found, (list, tuple)) else []
 
 
 def summary(report: ReleaseReport, *, out: str | None) -> str:
@@ -20,12 +38,17 @@ def summary(report: ReleaseReport, *, out: str | None) -> str:
     before, after = report.risk_before, report.risk_after
     where = f" in {out}" if out else ""
     head = f"{report.released:,} of {report.records:,} records released{where}"
-    rows = [
+    lines = [
         *[("WARNING", warning) for warning in report.warnings],
         *role_rows(report.roles),
         ("method", report.method),
-        *[("promise", _result(result)) for result in report.privacy],
-        ("classes", f"{report.classes:,}, the smallest has {report.smallest_class:,} records"),
+        *verdict_lines(report.privacy),
+        (
+            "classes",
+            f"{report.classes:,}, the smallest has {_size(report.smallest_class, report.persons)}",
+        ),
+        *_person_lines(report.persons, report.largest_share),
+        *_trajectory_lines(report.facts.get("trajectories")),
         (
             "suppressed",
             f"{report.suppressed:,} records ({_share(report.suppressed, report.records)})",
@@ -36,22 +59,37 @@ def summary(report: ReleaseReport, *, out: str | None) -> str:
         ("risk after", _risk(report, after)),
         ("time", _time(report)),
     ]
-    rows += [("notice", notice) for notice in report.notices]
-    return head + "\n" + "\n".join(f"  {name:<12}{text}" for name, text in rows)
+    for line in report.checklist:
+        columns, status = checklist_words(line)
+        lines.append(
+            (
+                f"({line['letter']})",
+                f"{line['kind']}: {columns}" + (f"; {status}" if status else ""),
+            )
+        )
+    lines += [("notice", notice) for notice in report.notices]
+    return head + "\n" + "\n".join(f"  {name:<12}{text}" for name, text in lines)
 
 
-def role_rows(roles: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
+def role_rows(roles: Mapping[str, Mapping[str, object]]) -> list[tuple[str, str]]:
     """List every column by what a release does with it, and every waiver."""
     groups: dict[str, list[str]] = {"recoded": [], "sensitive": [], "kept": [], "removed": []}
     words = {"quasi": "recoded", "sensitive": "sensitive", "neutral": "kept"}
     for name, about in roles.items():
-        groups[words.get(str(about["role"]), "removed")].append(name)
-    rows = [(group, ", ".join(names)) for group, names in groups.items() if names]
+        if about["role"] not in ("identifying", "person") or not about.get("replaced"):
+            groups[words.get(str(about["role"]), "removed")].append(name)
+    found = [(group, ", ".join(names)) for group, names in groups.items() if names]
+    found += [
+        ("replaced", f"{name}: {about['replaced']}")
+        for name, about in roles.items()
+        if about.get("replaced")
+    ]
     for name, about in roles.items():
         if about["waived"]:
             what = about["finding"] or "nothing was found in it"
-            rows.append(("WAIVED", f"{name}: released as it is, because somebody said so ({what})"))
-    return rows
+            text = f"{name}: released as it is, because somebody said so ({what})"
+            found.append(("WAIVED", text))
+    return found
 
 
 def warning_lines(warnings: Sequence[str]) -> list[str]:
@@ -59,35 +97,117 @@ def warning_lines(warnings: Sequence[str]) -> list[str]:
     return [f"  {'WARNING':<12}{warning}" for warning in warnings]
 
 
+def _size(smallest: int, persons: int | None) -> str:
+    return f"{smallest:,} {'records' if persons is None else 'persons'}"
+
+
+def _person_lines(persons: int | None, largest: float | None) -> list[tuple[str, str]]:
+    """Say how many persons were counted, and how far one of them may fill a class."""
+    if persons is None or largest is None:
+        return []
+    text = f"{persons:,}; one of them has up to {100 * largest:.0f} % of the records of a class"
+    return [("persons", text)]
+
+
+def _trajectory_lines(found: object) -> list[tuple[str, str]]:
+    """Say how persons stand by all their records together, and stood before."""
+    if not isinstance(found, Mapping):
+        return []
+    text = f"{found['different']:,} trajectories, {found['unique']:,} of one person alone"
+    if "unique_before" in found:
+        text += f" (before: {found['unique_before']:,} of {found['persons_before']:,} persons)"
+    return [("linked", text)]
+
+
 def verification(result: Verification) -> str:
     """Say whether a table keeps a promise, model by model."""
     verdict = "safe: every class keeps the promise" if result.holds else "NOT safe"
-    rows = [
+    lines = [
         *[("WARNING", warning) for warning in result.warnings],
         ("records", f"{result.records:,} in {result.classes:,} classes"),
-        ("smallest", f"class of {result.smallest_class:,} records"),
-        *[("promise", _result(each)) for each in result.privacy],
+        ("smallest", f"class of {_size(result.smallest_class, result.persons)}"),
+        *_person_lines(result.persons, result.largest_share),
+        *_trajectory_lines(result.trajectories),
+        *verdict_lines(result.privacy),
     ]
     if not result.holds:
-        rows.append(("violating", f"{result.violating_records:,} records"))
-    return verdict + "\n" + "\n".join(f"  {name:<12}{text}" for name, text in rows)
+        lines.append(("violating", f"{result.violating_records:,} records"))
+    return verdict + "\n" + "\n".join(f"  {name:<12}{text}" for name, text in lines)
 
 
-def measures(document: dict[str, Any]) -> str:
+def verdict_lines(privacy: Sequence[Verdict]) -> list[tuple[str, str]]:
+    """Return how classes stand against each promise, with a title each."""
+    return [("promise", _result(each)) for each in privacy]
+
+
+def measures(document: Mapping[str, object]) -> str:
     """List the measures of a release."""
     lines = [
         f"{document['released']:,} of {document['records']:,} records released, "
         f"{document['suppressed']:,} suppressed, {document['classes']:,} classes, "
         f"the smallest has {document['smallest_class']:,} records"
     ]
-    lines += [f"  {'notice':<16}{notice}" for notice in document["notices"]]
-    for name, value in told(document["utility"]).items():
+    lines += [f"  {'notice':<16}{notice}" for notice in rows(document, "notices")]
+    for name, value in by_true_name(entries(document, "utility")).items():
         text = (
             "not known" if value is None else value if isinstance(value, str) else f"{value:,.6g}"
         )
-        why = document["notes"].get(name)
+        why = at(document, "notes", name)
         lines.append(f"  {name:<16}{text}" + ("" if why is None else f" ({why})"))
     return "\n".join(lines)
+
+
+def attack_lines(attacks: Sequence[object]) -> list[str]:
+    """Return a line for each attack: how often it is right before and after, and by guessing."""
+    if not attacks:
+        return []
+    width = max(len(str(at(each, "attack"))) for each in attacks) + 2
+    lines = [f"  {'attack':<{width}}before    after  guessing"]
+    for each in attacks:
+        before, after = at(each, "before", "success"), at(each, "after", "success")
+        guessing = at(each, "after", "baseline")
+        lines.append(
+            f"  {at(each, 'attack'):<{width}}{before:>6.1%}  {after:>6.1%}    {guessing:>6.1%}"
+        )
+    return lines
+
+
+_RISKS = (
+    # (name, path in the document, whether it is a share)
+    ("prosecutor, highest", ("prosecutor", "maximum"), True),
+    ("prosecutor, average", ("prosecutor", "average"), True),
+    ("journalist, highest", ("journalist", "maximum"), True),
+    ("journalist, average", ("journalist", "average"), True),
+    ("smallest in population", ("population", "smallest_class"), False),
+    ("marketer", ("marketer", "average"), True),
+    ("individual, highest", ("individual", "maximum"), True),
+    ("individual, average", ("individual", "average"), True),
+    ("records above 5 %", ("individual", "high_risk_records"), False),
+    ("records below 5 alike", ("below", "5"), False),
+    ("expected to be found", ("expected_reidentifications",), False),
+    ("household, highest", ("household", "maximum"), True),
+    ("household, average", ("household", "average"), True),
+    ("special uniques", ("special_uniques", "records"), False),
+)
+
+
+def risk_lines(
+    before: Mapping[str, object], after: Mapping[str, object], *, records: bool = False
+) -> list[str]:
+    """Return every risk of a table and of its release, side by side.
+
+    records: people have several of them, so that these are no risks of people.
+    """
+    found = []
+    for name, path, is_share in _RISKS:
+        pair = [at(document, *path) for document in (before, after)]
+        if pair[0] is not None:
+            texts = ["-" if x is None else f"{x:.2%}" if is_share else f"{x:,.6g}" for x in pair]
+            found.append((name, *texts))
+    width = max(len(name) for name, *_ in found) + 2
+    head = "risk of records" if records else "risk"
+    lines = [f"  {head:<{width}}{'before':>10}{'after':>12}"]
+    return lines + [f"  {name:<{width}}{old:>10}{new:>12}" for name, old, new in found]
 
 
 def _result(result: Verdict) -> str:
@@ -109,7 +229,7 @@ def _loss(report: ReleaseReport) -> str:
 
 def _levels(report: ReleaseReport) -> list[tuple[str, str]]:
     """Say which level a lattice search chose for each column, and whether that is proven."""
-    levels = report.facts.get("levels")
+    levels = entries(report.facts, "levels")
     if not levels:
         return []
     chosen = ", ".join(f"{name} {level}" for name, level in levels.items())
@@ -126,7 +246,8 @@ def _risk(report: ReleaseReport, risk: Risk) -> str:
             f"of records, not of people: {average} on average, {highest} at worst, "
             f"{risk.unique:,} unique"
         )
-    return f"{average} re-identified on average, {highest} at worst, {risk.unique:,} unique"
+    of = "" if risk.persons is None else "of the persons "
+    return f"{average} {of}re-identified on average, {highest} at worst, {risk.unique:,} unique"
 
 
 def _time(report: ReleaseReport) -> str:

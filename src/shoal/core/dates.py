@@ -1,6 +1,6 @@
 """Dates as people write them: found out, read, and written again.
 
-The reading itself is `model_keys.iso_of`, which travels to devices: a date means the same
+The reading itself is `keys.iso_of`, which travels to devices: a date means the same
 wherever it is read.
 """
 

@@ -21,7 +21,7 @@ levels, counts and parameters are allowed.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 
 def _rebuild(kind: type[ShoalError], facts: dict[str, object]) -> ShoalError:
@@ -38,7 +38,7 @@ class ShoalError(Exception):
         super().__init__(self.template.format(**facts))
         self.facts = facts
 
-    def __reduce__(self) -> tuple[Any, ...]:  # survives the trip back from a worker process
+    def __reduce__(self) -> tuple[object, ...]:  # survives the trip back from a worker process
         return (_rebuild, (type(self), self.facts))
 
 

@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from typing import NoReturn, TypeVar
 
 Result = TypeVar("Result")
 
 STACK = 16 << 20
-"""Bytes of stack of the second thread: some systems give far less than the main one has."""
-LOOK = 0.1
-"""Seconds between two looks: where waiting itself cannot be interrupted (Windows)."""
+"""Bytes of stack of the second thread: some systems give much less than the main one has."""
+POLL = 0.1
+"""Seconds between two checks for signals: where waiting cannot be interrupted (Windows)."""
 
-_left: list[threading.Thread] = []
+_abandoned: list[threading.Thread] = []
 
 
 def interruptible(work: Callable[[], Result]) -> Result:
@@ -44,7 +45,7 @@ def interruptible(work: Callable[[], Result]) -> Result:
     errors: list[BaseException] = []
     context = copy_context()
 
-    def run() -> None:
+    def in_context() -> None:
         try:
             results.append(context.run(work))
         except BaseException as error:
@@ -52,12 +53,12 @@ def interruptible(work: Callable[[], Result]) -> Result:
         finally:
             done.set()
 
-    thread = _started(run)
+    thread = _started(in_context)
     try:
-        while not done.wait(LOOK):
+        while not done.wait(POLL):
             pass
     except BaseException:
-        _left.append(thread)
+        _abandoned.append(thread)
         raise
     thread.join()
     if errors:
@@ -71,17 +72,41 @@ def leave(code: int) -> int:
     A process that ends in the usual way takes its memory down under such work, and may crash.
     Call it when everything else is done: temporary files are removed, messages printed.
     """
-    if any(thread.is_alive() for thread in _left):
+    if any(thread.is_alive() for thread in _abandoned):
         _end(code)
     return code
 
 
-def _started(run: Callable[[], None]) -> threading.Thread:
+@contextmanager
+def heard_again(delay: float = 0.01) -> Iterator[None]:
+    """Interrupt the main thread once more where an interrupt was raised and could not leave.
+
+    A signal's handler may run inside a callback from compiled code (a compiler, a reader), which
+    lets no exception out: Python prints it and goes on, and the user's wish to stop is lost.
+    """
+    before = sys.unraisablehook
+
+    def hook(unraisable: sys.UnraisableHookArgs, /) -> None:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            before(unraisable)
+            return
+        timer = threading.Timer(delay, signal.raise_signal, (signal.SIGINT,))
+        timer.daemon = True
+        timer.start()
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+
+
+def _started(target: Callable[[], None]) -> threading.Thread:
     before = None
     with suppress(ValueError, RuntimeError):  # a system that knows better
         before = threading.stack_size(STACK)
     try:
-        thread = threading.Thread(target=run, name="shoal-work", daemon=True)
+        thread = threading.Thread(target=target, name="shoal-work", daemon=True)
         thread.start()
     finally:
         if before is not None:

@@ -6,15 +6,13 @@ carry this file.
 
 from __future__ import annotations
 
-from typing import Any
-
 SPACE = " \t\n\r\x0b\x0c"
 DIGITS = "0123456789"
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
-def number_key(text: str) -> Any:
+def number_key(text: str) -> tuple[int, int, str] | None:
     """Return a key that sorts exactly as the number does; None if the text is no number.
 
     No binary fraction is involved: machines whose floats differ agree on every edge.
@@ -58,7 +56,7 @@ def _two(text: str, most: int) -> bool:
     return len(text) == 2 and not text.strip(DIGITS) and int(text) <= most
 
 
-def iso_of(text: str, form: str) -> Any:
+def iso_of(text: str, form: str) -> str | None:
     """Return a date that is written in a form as an ISO one; None if it does not fit.
 
     A form has %d, %m or %b, %Y or %y, and what stands between them; a time of day may follow.
@@ -96,7 +94,7 @@ def iso_of(text: str, form: str) -> Any:
     return year + "-" + month + "-" + day + text[at:]
 
 
-def date_key(text: str, form: Any = None) -> Any:
+def date_key(text: str, form: str | None = None) -> str | None:
     """Return a text that sorts as the date does; None if it is no date or time.
 
     Dates are ISO dates, or written in the form; a time of day alone is one, too. A zone is
@@ -120,21 +118,13 @@ def date_key(text: str, form: Any = None) -> Any:
     return None if clock is None else text[:10] + " " + clock
 
 
-def _clock(text: str) -> Any:
+def _clock(text: str) -> str | None:
     """Return HH:MM:SS.ffffff of the text behind a day."""
     if not text:
         return "00:00:00.000000"
     if text[0] != "T" and text[0] != " ":
         return None
-    text = text[1:]
-    for mark in "Z+-":
-        at = text.find(mark)
-        if at >= 0:
-            zone = text[at + 1 :]
-            text = text[:at]
-            if (mark == "Z" and zone) or (mark != "Z" and not _is_zone(zone)):
-                return None
-            break
+    text = _without_zone(text[1:])
     at = text.find(".")
     rest = text[at + 1 :] if at >= 0 else "0"
     text = text[:at] if at >= 0 else text
@@ -147,6 +137,17 @@ def _clock(text: str) -> Any:
     if not _two(text[:2], 23) or not _two(text[3:5], 59) or not _two(text[6:], 59):
         return None
     return text + "." + rest + "000000"[len(rest) :]
+
+
+def _without_zone(text: str) -> str:
+    """Return a time of day without its zone; nothing if that is none."""
+    for mark in "Z+-":
+        at = text.find(mark)
+        if at >= 0:
+            zone = text[at + 1 :]
+            is_zone = not zone if mark == "Z" else _is_zone(zone)
+            return text[:at] if is_zone else ""
+    return text
 
 
 def _is_zone(zone: str) -> bool:

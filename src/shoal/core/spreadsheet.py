@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from shoal.core.errors import OutputError
 
 # The same words for Python, Polars and Spark.
-FORMULA = r"^'*[=+\-@\t\r\n]"  # and what looks like a cell that has its apostrophe already
+FORMULA = r"^'*[=+\-@\t\r\n]"  # also behind apostrophes, so that unguarding is exact
 BARE = r"^[=+\-@\t\r\n]"
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\z"
 GUARDED = r"^'('*[=+\-@\t\r\n])"

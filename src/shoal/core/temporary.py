@@ -92,6 +92,22 @@ def publish(path: Path, goal: Path, *, private: bool = False) -> None:
     os.replace(path, goal)
 
 
+def flush(path: Path) -> None:
+    """Have the bytes of a file on the disk before anything else happens."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def flush_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk."""
+    with suppress(OSError):  # some systems cannot open or flush a folder; the files are safe
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 def open_private(path: str, flags: int) -> int:
     """Open a file for `open(…, opener=open_private)`: a new one is the user's alone."""
     return os.open(path, flags, 0o600)

@@ -11,7 +11,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import StrEnum
 from functools import lru_cache
 from math import isfinite, log, sqrt
-from typing import Any
+from typing import TypedDict
 
 from shoal.core.errors import MethodError
 from shoal.dp.errors import BudgetError
@@ -158,7 +158,7 @@ class Account:
                 )
         return replace(self, limit=limit, delta=delta)
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, object]:
         """Return the account as `shoal budget show --json` prints it."""
         return {
             "dataset": self.dataset,
@@ -169,6 +169,51 @@ class Account:
             "remaining": self.remaining,
             "at_delta": self.delta if self.accounting is Accounting.ZCDP else None,
         }
+
+
+class Amounts(TypedDict, total=False):
+    """What people write of a limit."""
+
+    epsilon: float | None
+    delta: float | None
+    rho: float | None
+    accounting: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """How much a data set may lose in all, as people write it.
+
+    accounting: None for the plainest one that fits the amounts.
+
+    Raises:
+        MethodError: there is no such accounting.
+    """
+
+    epsilon: float | None = None
+    delta: float | None = None
+    rho: float | None = None
+    accounting: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.accounting is not None and self.accounting not in list(Accounting):
+            known = ", ".join(Accounting)
+            raise MethodError(problem=f"no such accounting; choose one of {known}")
+
+    @property
+    def kind(self) -> Accounting:
+        """The accounting that is meant."""
+        if self.accounting is not None:
+            return Accounting(self.accounting)
+        if self.rho is not None:
+            return Accounting.ZCDP
+        return Accounting.APPROXIMATE if self.delta else Accounting.PURE
+
+    def account(self, dataset: str) -> Account:
+        """Return a fresh account with this limit."""
+        return open_account(
+            dataset, self.kind, epsilon=self.epsilon, delta=self.delta, rho=self.rho
+        )
 
 
 def _counted(accounting: Accounting) -> tuple[str, ...]:

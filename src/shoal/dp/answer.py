@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
 
 from shoal.core.errors import MethodError
 
 Number = float | int
+Value = Number | dict[str, Number | None] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class NoisyNumber:
     """One number that was really released with noise; a value may be computed from several."""
 
     of: str
@@ -19,14 +19,9 @@ class Part:
     scale: float
     mechanism: str
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the part as plain data."""
-        return {
-            "of": self.of,
-            "value": self.value,
-            "scale": self.scale,
-            "mechanism": self.mechanism,
-        }
+    def to_document(self) -> dict[str, object]:
+        """Return the number as plain data."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +38,11 @@ class Result:
     records: float | None = None
     missing: int | None = None
     missing_within: int | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[NoisyNumber, ...] = ()
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, object]:
         """Return the result as plain data."""
-        document: dict[str, Any] = {"value": self.value, "within": self.within}
+        document: dict[str, object] = {"value": self.value, "within": self.within}
         if self.records is not None:
             document["records"] = self.records
         if self.missing is not None:
@@ -58,7 +53,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A differentially private answer and everything that may be told about it.
+    """A differentially private answer and everything that may be said about it.
 
     `unit` says what `within` and `scale` are counted in: `column` (the column's
     own unit, to the power of a moment's order) or `records`.
@@ -85,7 +80,7 @@ class Answer:
     notes: tuple[str, ...] = field(default=())
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Value:
         """The value: a number or None; a mapping by name for groups and histograms."""
         if self.cells and not self._grouped:
             return {r.label[-1]: r.value for r in self.results}
@@ -114,9 +109,9 @@ class Answer:
                 return result
         raise MethodError(problem="that group was not named in the question; nothing was released")
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, object]:
         """Return the answer as `shoal stats --json` prints it."""
-        document: dict[str, Any] = {
+        document: dict[str, object] = {
             "statistic": self.statistic,
             "column": self.column,
             "value": self.value,

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self, Unpack
 
 import polars as pl
 
 from shoal.core.errors import InputError, MethodError
-from shoal.dp.accounting import Account, Accounting, Loss, open_account
+from shoal.dp.accounting import Account, Amounts, Limit, Loss
 from shoal.dp.answer import Answer
 from shoal.dp.errors import BudgetError
 from shoal.dp.fingerprint import fingerprint_frame
-from shoal.dp.ledger import Entry
+from shoal.dp.ledger import Entry, Ledger
 from shoal.dp.ledgers import open_ledger
-from shoal.dp.question import Question, Statistic, named_groups
+from shoal.dp.question import Question, QuestionOptions, Statistic, question_from
 from shoal.dp.statistics import answer_question
-
-Table = Any  # a Polars frame (lazy or not), or a pandas or Arrow table
 
 
 class Budget:
@@ -32,7 +30,13 @@ class Budget:
     them is up to you. With a ledger, the data set is known by its content (or
     by the name given as `dataset`) and what was ever spent on it counts.
 
-    `entity` and `max_rows` say whose rows belong together, for every question.
+    Args:
+        table: a Polars frame (lazy or not), or a pandas or Arrow table.
+        ledger: a SQLite file or a PostgreSQL address.
+        dataset: a name for the data set.
+        entity, max_rows: whose rows belong together, for every question.
+        markers: texts that mean "missing", for every question.
+        limit: epsilon, delta, rho and accounting; see `Limit`.
 
     Guarantee:
         Every question is charged before its answer is computed, and is refused
@@ -48,33 +52,32 @@ class Budget:
 
     def __init__(
         self,
-        table: Table,
+        table: object,
         *,
-        epsilon: float | None = None,
-        delta: float | None = None,
-        rho: float | None = None,
-        accounting: str | None = None,
         ledger: str | Path | None = None,
         dataset: str | None = None,
         entity: str | None = None,
         max_rows: int | None = None,
         markers: Sequence[str] = (),
+        **limit: Unpack[Amounts],
     ) -> None:
         self._table = to_lazy(table)
         place = ledger if ledger is not None else os.environ.get("SHOAL_LEDGER")
         self._place = place if place is not None else ":memory:"
         if dataset is None:
             dataset = "table" if self._place == ":memory:" else fingerprint_frame(self._table)
-        kind = accounting_of(accounting, delta=delta, rho=rho)
-        self._wanted = None
-        if epsilon is not None or rho is not None:
-            self._wanted = open_account(dataset, kind, epsilon=epsilon, delta=delta, rho=rho)
+        wanted = Limit(**limit)
+        self._wanted: Account | None = None
+        if wanted.epsilon is not None or wanted.rho is not None:
+            self._wanted = wanted.account(dataset)
         elif self._place == ":memory:":
             raise MethodError(problem="a budget needs an epsilon, or a ledger that knows one")
         self._dataset = dataset
-        self._shared = {"entity": entity, "max_rows": max_rows, "markers": tuple(markers)}
+        self._shared: QuestionOptions = {
+            "entity": entity, "max_rows": max_rows, "markers": tuple(markers),
+        }  # fmt: skip
         self._stack: ExitStack | None = None
-        self._ledger: Any = None
+        self._ledger: Ledger | None = None
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -102,7 +105,7 @@ class Budget:
     @property
     def account(self) -> Account:
         """The account as the ledger has it now."""
-        found: Account | None = self._open().account(self._dataset)
+        found = self._open().account(self._dataset)
         if found is None:
             raise BudgetError(problem="the account has disappeared from the ledger", remaining={})
         return found
@@ -120,9 +123,9 @@ class Budget:
     @property
     def log(self) -> list[Entry]:
         """Every charge and every limit, oldest first."""
-        return list(self._open().entries(self._dataset))
+        return self._open().entries(self._dataset)
 
-    def _open(self) -> Any:
+    def _open(self) -> Ledger:
         if self._ledger is None:
             raise MethodError(problem="this budget is closed; use it inside its with block")
         return self._ledger
@@ -131,104 +134,49 @@ class Budget:
         """Answer any question; the methods below are shorter ways to write one."""
         ledger = self._open()
 
-        def charge(cost: Loss, told: dict[str, Any]) -> Account:
-            after: Account = ledger.charge(self._dataset, cost, told)
-            return after
+        def charge(cost: Loss, description: dict[str, object]) -> Account:
+            return ledger.charge(self._dataset, cost, description)
 
         return answer_question(self._table, question, account=self.account, charge=charge)
 
-    def count(self, column: str | None = None, **options: Any) -> Answer:
+    def count(self, column: str | None = None, **options: Unpack[QuestionOptions]) -> Answer:
         """Count the records; with a column, those that have a value in it."""
         return self._ask(Statistic.COUNT, column, options)
 
-    def sum(self, column: str, **options: Any) -> Answer:
+    def sum(self, column: str, **options: Unpack[QuestionOptions]) -> Answer:
         """Add up a column within `bounds`."""
         return self._ask(Statistic.SUM, column, options)
 
-    def mean(self, column: str, **options: Any) -> Answer:
+    def mean(self, column: str, **options: Unpack[QuestionOptions]) -> Answer:
         """Average a column within `bounds`."""
         return self._ask(Statistic.MEAN, column, options)
 
-    def variance(self, column: str, **options: Any) -> Answer:
+    def variance(self, column: str, **options: Unpack[QuestionOptions]) -> Answer:
         """Return the population variance of a column within `bounds`."""
         return self._ask(Statistic.VARIANCE, column, options)
 
-    def moment(self, column: str, **options: Any) -> Answer:
+    def moment(self, column: str, **options: Unpack[QuestionOptions]) -> Answer:
         """Return the moment of an `order`, raw or `central`, within `bounds`."""
         return self._ask(Statistic.MOMENT, column, options)
 
-    def quantile(self, column: str, **options: Any) -> Answer:
+    def quantile(self, column: str, **options: Unpack[QuestionOptions]) -> Answer:
         """Return the `alpha`-quantile of a column within `bounds`."""
         return self._ask(Statistic.QUANTILE, column, options)
 
-    def min(self, column: str, **options: Any) -> Answer:
+    def min(self, column: str, **options: Unpack[QuestionOptions]) -> Answer:
         """Return a near-minimum of a column within `bounds`."""
         return self._ask(Statistic.MIN, column, options)
 
-    def max(self, column: str, **options: Any) -> Answer:
+    def max(self, column: str, **options: Unpack[QuestionOptions]) -> Answer:
         """Return a near-maximum of a column within `bounds`."""
         return self._ask(Statistic.MAX, column, options)
 
-    def histogram(self, column: str, **options: Any) -> Answer:
+    def histogram(self, column: str, **options: Unpack[QuestionOptions]) -> Answer:
         """Count the cells of a column: named `categories`, or `bins` over `bounds`."""
         return self._ask(Statistic.HISTOGRAM, column, options)
 
-    def _ask(self, statistic: Statistic, column: str | None, options: dict[str, Any]) -> Answer:
+    def _ask(self, statistic: Statistic, column: str | None, options: QuestionOptions) -> Answer:
         return self.ask(question_from(statistic, column, {**self._shared, **options}))
-
-
-def question_from(
-    statistic: Statistic | str, column: str | None, options: Mapping[str, Any]
-) -> Question:
-    """Build a question from the options that people write (`bounds`, `by`, `groups` …).
-
-    Raises:
-        MethodError: an option does not exist or does not fit.
-    """
-    given = {k: v for k, v in options.items() if v is not None}
-    if "bounds" in given:
-        bounds = tuple(given.pop("bounds"))
-        if len(bounds) != 2:
-            raise MethodError(problem="bounds are a pair: (lower, upper)")
-        given["lower"], given["upper"] = bounds
-    given["missing"] = _rule(given.get("missing", "count"))
-    by, groups = named_groups(given.pop("by", None), given.pop("groups", None))
-    given["categories"] = tuple(str(c) for c in given.get("categories", ()))
-    known = set(Question.__dataclass_fields__)
-    unknown = sorted(set(given) - known)
-    if unknown:
-        raise MethodError(problem=f"no such option: {', '.join(unknown)}")
-    kinds = {str(s) for s in Statistic}
-    if str(statistic) not in kinds:
-        raise MethodError(problem=f"no such statistic; choose one of {', '.join(sorted(kinds))}")
-    return Question(
-        statistic=Statistic(str(statistic)), column=column, by=by, groups=groups, **given
-    )
-
-
-def _rule(missing: object) -> object:
-    """Return a rule for missing cells; a number may be written as text."""
-    if isinstance(missing, str):
-        try:
-            return float(missing)
-        except ValueError:
-            return missing
-    return missing
-
-
-def accounting_of(
-    name: str | None, *, delta: float | None = None, rho: float | None = None
-) -> Accounting:
-    """Return the named accounting, or the plainest one that fits the amounts."""
-    if name is None:
-        if rho is not None:
-            return Accounting.ZCDP
-        return Accounting.APPROXIMATE if delta else Accounting.PURE
-    try:
-        return Accounting(name)
-    except ValueError:
-        known = ", ".join(Accounting)
-        raise MethodError(problem=f"no such accounting; choose one of {known}") from None
 
 
 def _refuse_other(found: Account, wanted: Account) -> None:
@@ -242,7 +190,7 @@ def _refuse_other(found: Account, wanted: Account) -> None:
         )
 
 
-def to_lazy(table: Table) -> pl.LazyFrame:
+def to_lazy(table: object) -> pl.LazyFrame:
     """Return a frame as a lazy one; the caller's own is left untouched.
 
     Raises:

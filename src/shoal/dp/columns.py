@@ -152,11 +152,9 @@ def _prepared(
     table: pl.LazyFrame, question: Question
 ) -> tuple[pl.LazyFrame, dict[str, pl.DataType]]:
     """Select the columns that are needed; texts that mean "missing" become missing."""
-    needed: list[str] = []
-    asked = [question.column, *question.by, question.entity]
-    for name in [*asked, *(condition.column for condition in question.conditions)]:
-        if name is not None and name not in needed:
-            needed.append(name)
+    compared = (condition.column for condition in question.conditions)
+    asked = (question.column, *question.by, question.entity, *compared)
+    needed = list(dict.fromkeys(name for name in asked if name is not None))
     try:
         present = table.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -258,7 +256,7 @@ def _collect(lazy: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _unreadable(error: Exception) -> InputError:
-    # Polars quotes cells in its messages; only the kind of error is told.
+    # Polars quotes cells in its messages; only the kind of error is stated.
     return InputError(
         where="table", problem=f"cannot be read ({type(error).__name__}); is it damaged?"
     )

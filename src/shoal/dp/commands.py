@@ -6,18 +6,17 @@ import csv
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import polars as pl
 
 from shoal.core.errors import MethodError
-from shoal.dp.accounting import Account, Loss, open_account
+from shoal.dp.accounting import Account, Amounts, Limit, Loss
 from shoal.dp.answer import Answer
-from shoal.dp.budget import accounting_of, question_from
 from shoal.dp.errors import BudgetError
 from shoal.dp.ledger import Entry
 from shoal.dp.ledgers import open_ledger
-from shoal.dp.question import Statistic
+from shoal.dp.question import QuestionOptions, Statistic, question_from
 from shoal.dp.statistics import answer_question
 
 # A data set that nobody set a limit for gets this one with its first question,
@@ -34,15 +33,11 @@ def answer(
     column: str | None = None,
     ledger: str | Path | None = None,
     accounting: str | None = None,
-    by: str | Sequence[str] | None = None,
-    groups: Sequence[str] | dict[str, Sequence[str]] | None = None,
-    **options: Any,
+    **options: Unpack[QuestionOptions],
 ) -> Answer:
     """Answer one question of the command line, charged to the ledger first.
 
-    `options` are the other fields of `Question`: lower, upper, epsilon, delta,
-    rho, order, central, alpha, categories, bins, where, entity, max_rows,
-    missing, markers, confidence.
+    `options` are those of `QuestionOptions`.
 
     Raises:
         BudgetError: the budget does not cover it.
@@ -55,19 +50,21 @@ def answer(
         >>> found.remaining
         0.5
     """
-    if statistic == str(Statistic.HISTOGRAM) and groups is not None and by is None:
-        options["categories"], groups = groups, None
-    question = question_from(statistic, column, {"by": by, "groups": groups, **options})
+    groups = options.get("groups")
+    is_histogram = statistic == str(Statistic.HISTOGRAM)
+    if is_histogram and groups is not None and options.get("by") is None:
+        options = {**options, "categories": tuple(groups), "groups": None}
+    question = question_from(statistic, column, options)
     wanted = _first(fingerprint, accounting, delta=question.delta, rho=question.rho)
     with open_ledger(ledger) as book:
         known = book.account(fingerprint)
         if known is not None and accounting is not None and known.accounting != accounting:
             raise MethodError(problem=f"this data set is counted as {known.accounting}")
 
-        def charge(cost: Loss, told: dict[str, Any]) -> Account:
+        def charge(cost: Loss, description: dict[str, object]) -> Account:
             if known is None:
                 book.open(wanted)
-            return book.charge(fingerprint, cost, told)
+            return book.charge(fingerprint, cost, description)
 
         found = answer_question(table, question, account=known or wanted, charge=charge)
     if known is None:
@@ -108,19 +105,13 @@ def _with_note(found: Answer, note: str) -> Answer:
 def _first(
     fingerprint: str, accounting: str | None, *, delta: float | None, rho: float | None
 ) -> Account:
-    kind = accounting_of(accounting, delta=delta, rho=rho)
+    kind = Limit(accounting=accounting, delta=delta, rho=rho).kind
     at = None if kind == "pure" else max(delta or 0.0, FIRST_DELTA)
-    return open_account(fingerprint, kind, epsilon=FIRST_EPSILON, delta=at)
+    return Limit(accounting=kind, epsilon=FIRST_EPSILON, delta=at).account(fingerprint)
 
 
 def ledger_set(
-    fingerprint: str,
-    *,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    rho: float | None = None,
-    accounting: str | None = None,
-    ledger: str | Path | None = None,
+    fingerprint: str, *, ledger: str | Path | None = None, **amounts: Unpack[Amounts]
 ) -> Account:
     """Open the budget of a data set, or change its limit; both stand in the log.
 
@@ -129,16 +120,13 @@ def ledger_set(
     """
     with open_ledger(ledger) as book:
         known = book.account(fingerprint)
-        if accounting is None and known is not None:
-            kind = known.accounting
-            if delta is None and known.delta:
-                delta = known.delta
-            elif delta is None and known.limit.delta:
-                delta = known.limit.to_document()["delta"]
-        else:
-            kind = accounting_of(accounting, delta=delta, rho=rho)
-        wanted = open_account(fingerprint, kind, epsilon=epsilon, delta=delta, rho=rho)
-        return book.set_limit(wanted)
+        wanted = Limit(**amounts)
+        if wanted.accounting is None and known is not None:
+            wanted = replace(wanted, accounting=known.accounting)
+            if wanted.delta is None:  # what is not repeated does not change
+                delta = known.delta or known.limit.to_document()["delta"]
+                wanted = replace(wanted, delta=delta or None)
+        return book.set_limit(wanted.account(fingerprint))
 
 
 def ledger_show(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from shoal.schema.schema import Attribute, Schema
+from shoal.dp.question import QuestionOptions
+from shoal.schema.schema import Schema
 
 
 def declared(
     schema: Schema, column: str | None = None, *, by: Sequence[str] = ()
-) -> dict[str, Any]:
+) -> QuestionOptions:
     """Return bounds, groups and marks of missing values as options of a question.
 
     Only what a person wrote counts: `bounds` and `order`. The leaves of a
@@ -23,9 +23,9 @@ def declared(
         {'groups': {'stage': ('I', 'II')}}
     """
     known = {attribute.name: attribute for attribute in schema.attributes}
-    options: dict[str, Any] = {}
+    options: QuestionOptions = {}
     if column in known:
-        bounds = bounds_of(known[column])
+        bounds = known[column].bounds
         if bounds is not None:
             options["lower"], options["upper"] = bounds
     groups = {name: known[name].order for name in by if name in known and known[name].order}
@@ -36,7 +36,17 @@ def declared(
     return options
 
 
-def bounds_of(attribute: Attribute) -> tuple[float, float] | None:
-    """Return the declared bounds of a column, or None."""
-    bounds = getattr(attribute, "bounds", None)
-    return (bounds[0], bounds[1]) if bounds is not None else None
+def with_declared(
+    options: QuestionOptions, schema: Schema, column: str | None = None, *, by: Sequence[str] = ()
+) -> QuestionOptions:
+    """Return the options, with what the schema declares where they say nothing."""
+    found, more = QuestionOptions(**options), declared(schema, column, by=by)
+    if found.get("lower") is None:
+        found["lower"] = more.get("lower")
+    if found.get("upper") is None:
+        found["upper"] = more.get("upper")
+    if found.get("groups") is None:
+        found["groups"] = more.get("groups")
+    if found.get("markers") is None:
+        found["markers"] = more.get("markers")
+    return found

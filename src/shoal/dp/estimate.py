@@ -116,7 +116,7 @@ class Spreads:
         crude = self.reach(1, mean=UNIT, tail=_CRUDE * self.tail)
         box = around(found, crude, within=UNIT)
         fine = self.reach(1, mean=box, tail=(1 - _CRUDE) * self.tail)
-        return self._told(found, fine, within=UNIT)
+        return self._estimate(found, fine, within=UNIT)
 
     def central(self) -> Estimate:
         """Return the central moment of u of the highest order.
@@ -146,9 +146,9 @@ class Spreads:
             main = self.reach(k, center=center, mean=box, slope=sizes[k - 1], tail=tail)
             bar = main + _rest(k, errors, sizes=sizes)
             sizes[k] = around(found, bar, within=prior)
-        return self._told(found, bar, within=prior)
+        return self._estimate(found, bar, within=prior)
 
-    def _told(self, found: float, bar: float, *, within: Interval) -> Estimate:
+    def _estimate(self, found: float, bar: float, *, within: Interval) -> Estimate:
         """Withhold a value that is no better than the middle of all that is possible."""
         bar += _ROUNDING
         if bar >= (within.high - within.low) / 2:

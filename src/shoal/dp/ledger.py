@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from shoal.dp.accounting import Account, Accounting, Loss
 from shoal.dp.errors import BudgetError, LedgerError
@@ -49,20 +49,21 @@ _FIELDS = (
 )
 
 
+Cell = str | int | float
+Row = tuple[Cell, ...]
+
+
 class Cursor(Protocol):
     """What both database drivers offer."""
 
-    def execute(self, statement: Any, parameters: Any = ..., /) -> Any:
+    def execute(self, statement: str, parameters: Sequence[Cell] = ..., /) -> object:
         """Run one statement."""
-        ...
 
-    def fetchone(self) -> Any:
+    def fetchone(self) -> Row | None:
         """Return the next row or None."""
-        ...
 
-    def fetchall(self) -> Any:
+    def fetchall(self) -> list[Row]:
         """Return all rows."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +76,9 @@ class Entry:
     who: str
     event: str
     amount: Loss
-    question: dict[str, Any]
+    question: dict[str, object]
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, object]:
         """Return the line as plain data."""
         return {
             "number": self.number,
@@ -165,7 +166,7 @@ class Ledger(ABC):
             self._enter(cursor, changed.dataset, event="limit", amount=changed.limit, question={})
             return changed
 
-    def charge(self, dataset: str, cost: Loss, question: dict[str, Any]) -> Account:
+    def charge(self, dataset: str, cost: Loss, question: dict[str, object]) -> Account:
         """Charge one question; once this returns, the charge is on disk.
 
         Raises:
@@ -195,9 +196,8 @@ class Ledger(ABC):
             rows = cursor.fetchall()
         return [
             Entry(
-                number=row[0], dataset=row[1], at=row[2], who=row[3], event=row[4],
-                amount=Loss(epsilon=row[5], delta=row[6], rho=row[7]),
-                question=json.loads(row[8]),
+                number=int(row[0]), dataset=str(row[1]), at=str(row[2]), who=str(row[3]),
+                event=str(row[4]), amount=_loss(row[5:8]), question=json.loads(str(row[8])),
             )
             for row in rows
         ]  # fmt: skip
@@ -234,7 +234,7 @@ class Ledger(ABC):
         )
 
     def _enter(
-        self, cursor: Cursor, dataset: str, *, event: str, amount: Loss, question: dict[str, Any]
+        self, cursor: Cursor, dataset: str, *, event: str, amount: Loss, question: dict[str, object]
     ) -> None:
         cursor.execute(
             self._sql(
@@ -253,14 +253,19 @@ def _amounts(account: Account) -> tuple[int, ...]:
     return (limit.epsilon, limit.delta, limit.rho, spent.epsilon, spent.delta, spent.rho)
 
 
-def _account(row: Sequence[Any]) -> Account:
+def _account(row: Row) -> Account:
     return Account(
-        dataset=row[0],
-        accounting=Accounting(row[1]),
-        delta=row[2],
-        limit=Loss(epsilon=row[3], delta=row[4], rho=row[5]),
-        spent=Loss(epsilon=row[6], delta=row[7], rho=row[8]),
+        dataset=str(row[0]),
+        accounting=Accounting(str(row[1])),
+        delta=float(row[2]),
+        limit=_loss(row[3:6]),
+        spent=_loss(row[6:9]),
     )
+
+
+def _loss(amounts: Row) -> Loss:
+    epsilon, delta, rho = map(int, amounts)
+    return Loss(epsilon=epsilon, delta=delta, rho=rho)
 
 
 def _who() -> str:

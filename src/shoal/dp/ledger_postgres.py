@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from shoal.core.errors import MissingExtraError
 from shoal.dp.errors import LedgerError
-from shoal.dp.ledger import Cursor, Ledger
+from shoal.dp.ledger import Cell, Cursor, Ledger, Row
+
+if TYPE_CHECKING:
+    import psycopg
 
 WAIT_SECONDS = 60
 
@@ -36,8 +40,8 @@ class PostgresLedger(Ledger):
         self._driver = psycopg
         self._uri = uri
         with self._transaction() as cursor:
-            cursor.execute("SELECT to_regclass('shoal_ledger')")
-            if cursor.fetchone()[0] is None:
+            cursor.execute("SELECT to_regclass('shoal_ledger') IS NULL")
+            if cursor.fetchone() == (True,):
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_SET_UP_LOCK,))
             self._set_up(cursor)
 
@@ -55,10 +59,26 @@ class PostgresLedger(Ledger):
             ):
                 # Whatever the server's default is: a charge must survive its crash.
                 cursor.execute("SET LOCAL synchronous_commit = on")
-                cursor.execute(f"SET LOCAL lock_timeout = '{WAIT_SECONDS}s'")
-                yield cursor
+                cursor.execute(f"SET LOCAL lock_timeout = '{WAIT_SECONDS}s'".encode())
+                yield _Cursor(cursor)
         except self._driver.Error as error:
             raise LedgerError(where=self.where, problem=_problem(error)) from None
+
+
+class _Cursor:
+    """The driver's cursor; it takes statements that are not literals as bytes only."""
+
+    def __init__(self, cursor: psycopg.Cursor[Row]) -> None:
+        self._cursor = cursor
+
+    def execute(self, statement: str, parameters: Sequence[Cell] = (), /) -> object:
+        return self._cursor.execute(statement.encode(), parameters or None)
+
+    def fetchone(self) -> Row | None:
+        return self._cursor.fetchone()
+
+    def fetchall(self) -> list[Row]:
+        return self._cursor.fetchall()
 
 
 def _problem(error: Exception) -> str:

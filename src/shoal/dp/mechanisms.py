@@ -15,7 +15,7 @@ from functools import lru_cache
 from math import exp, inf, log, nextafter, sqrt
 from statistics import NormalDist
 from types import ModuleType
-from typing import Any
+from typing import Protocol, TypeVar
 
 from shoal.core.errors import MissingExtraError
 
@@ -35,6 +35,19 @@ class Noise:
     level: float
 
 
+Released = TypeVar("Released", covariant=True)
+
+
+class Measurement(Protocol[Released]):
+    """OpenDP's measurement of a vector of whole numbers, and its proof."""
+
+    def __call__(self, arg: list[int], /) -> Released:
+        """Return what is released of a vector."""
+
+    def map(self, d_in: float, /) -> float:
+        """Return the privacy loss of people who move the vector by so much."""
+
+
 @lru_cache(maxsize=1)
 def opendp() -> ModuleType:
     """Load OpenDP with the proofs that its community has vetted, and nothing beyond.
@@ -52,7 +65,7 @@ def opendp() -> ModuleType:
     return dp
 
 
-def _integers() -> Any:
+def _integers() -> object:
     dp = opendp()
     return dp.vector_domain(dp.atom_domain(T=dp.i64))  # T=int would be 32 bits and saturate
 
@@ -71,7 +84,7 @@ class Additive:
     noise: Noise
     sensitivity: int
     scale: float
-    measurement: Any
+    measurement: Measurement[list[int]]
 
     @property
     def name(self) -> str:
@@ -92,8 +105,8 @@ def additive(noise: Noise, sensitivity: int) -> Additive:
     dp = opendp()
     if noise.kind is Kind.LAPLACE:
         scale = sensitivity / noise.level
-        metric: Any = dp.l1_distance(T=dp.i64)
-        distance: Any = sensitivity
+        metric: object = dp.l1_distance(T=dp.i64)
+        distance: float = sensitivity
         make = dp.m.make_laplace
     else:
         scale = sensitivity / sqrt(2 * noise.level)
@@ -119,7 +132,7 @@ class Selection:
     noise: Noise
     sensitivity: int
     scale: float
-    measurement: Any
+    measurement: Measurement[int]
 
     @property
     def name(self) -> str:

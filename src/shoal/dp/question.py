@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from itertools import product
 from math import isfinite
-from typing import Any
+from typing import TypedDict
 
 from shoal.core.errors import MethodError
 from shoal.dp.accounting import amount_faults, refuse
@@ -42,7 +42,7 @@ class Question:
     """A statistic, the column it is about, and what it may cost.
 
     missing: `count` (records without a value are left out and their noisy number
-        is told), `drop` (left out), or a value to put in: `lower`, `middle`,
+        is stated), `drop` (left out), or a value to put in: `lower`, `middle`,
         `upper`, or a number within the bounds.
     by, groups: disjoint groups, named in advance; a record of no named group
         counts among the others.
@@ -233,25 +233,25 @@ class Question:
         """The parsed filter."""
         return parse_where(self.where) if self.where is not None else ()
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, object]:
         """Return what a ledger remembers: names and parameters, no value that was compared."""
-        told: dict[str, Any] = {"statistic": str(self.statistic)}
+        facts: dict[str, object] = {"statistic": str(self.statistic)}
         for name in ("column", "lower", "upper", "order", "alpha", "bins", "entity", "max_rows"):
             if getattr(self, name) is not None:
-                told[name] = getattr(self, name)
+                facts[name] = getattr(self, name)
         if self.central:
-            told["central"] = True
+            facts["central"] = True
         if self.by:
-            told["by"] = list(self.by)
+            facts["by"] = list(self.by)
         if self.where is not None:
-            told["where"] = [f"{c.column} {c.sign}" for c in self.conditions]
-        return told
+            facts["where"] = [f"{c.column} {c.sign}" for c in self.conditions]
+        return facts
 
 
 def named_groups(
     by: str | Sequence[str] | None, groups: Sequence[str] | Mapping[str, Sequence[str]] | None
 ) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
-    """Bring the ways to name groups into one form.
+    """Return groups in one form, however they are named.
 
     Example:
         >>> named_groups("sex", ["F", "M"])
@@ -265,3 +265,84 @@ def named_groups(
     if len(names) != 1:
         raise MethodError(problem="groups of several columns are named as column: [names]")
     return names, {names[0]: tuple(str(value) for value in groups)}
+
+
+class QuestionOptions(TypedDict, total=False):
+    """A question as people write it; None is as good as nothing. See `Question`."""
+
+    bounds: Sequence[float] | None
+    lower: float | None
+    upper: float | None
+    epsilon: float | None
+    delta: float | None
+    rho: float | None
+    order: int | None
+    central: bool | None
+    alpha: float | None
+    by: str | Sequence[str] | None
+    groups: Sequence[str] | Mapping[str, Sequence[str]] | None
+    categories: Sequence[str] | None
+    bins: int | None
+    where: str | None
+    entity: str | None
+    max_rows: int | None
+    missing: str | float | None
+    markers: Sequence[str] | None
+    confidence: float | None
+
+
+def question_from(
+    statistic: Statistic | str, column: str | None, options: QuestionOptions
+) -> Question:
+    """Build a question from the options that people write (`bounds`, `by`, `groups` …).
+
+    Raises:
+        MethodError: an option does not exist or does not fit.
+    """
+    lower, upper = options.get("lower"), options.get("upper")
+    bounds = options.get("bounds")
+    if bounds is not None:
+        if len(bounds) != 2:
+            raise MethodError(problem="bounds are a pair: (lower, upper)")
+        lower, upper = bounds
+    by, groups = named_groups(options.get("by"), options.get("groups"))
+    given = {name for name, value in options.items() if value is not None}
+    unknown = sorted(given - QuestionOptions.__annotations__.keys())
+    if unknown:
+        raise MethodError(problem=f"no such option: {', '.join(unknown)}")
+    kinds = {str(s) for s in Statistic}
+    if str(statistic) not in kinds:
+        raise MethodError(problem=f"no such statistic; choose one of {', '.join(sorted(kinds))}")
+    confidence = options.get("confidence")
+    return Question(
+        statistic=Statistic(str(statistic)),
+        column=column,
+        lower=lower,
+        upper=upper,
+        epsilon=options.get("epsilon"),
+        delta=options.get("delta"),
+        rho=options.get("rho"),
+        order=options.get("order"),
+        central=options.get("central") or False,
+        alpha=options.get("alpha"),
+        by=by,
+        groups=groups,
+        categories=tuple(str(c) for c in options.get("categories") or ()),
+        bins=options.get("bins"),
+        where=options.get("where"),
+        entity=options.get("entity"),
+        max_rows=options.get("max_rows"),
+        missing=_rule(options.get("missing")),
+        markers=tuple(options.get("markers") or ()),
+        confidence=0.95 if confidence is None else confidence,
+    )
+
+
+def _rule(missing: str | float | None) -> str | float:
+    """Return a rule for missing cells; a number may be written as text."""
+    if isinstance(missing, str):
+        try:
+            return float(missing)
+        except ValueError:
+            return missing
+    return "count" if missing is None else missing

@@ -268,11 +268,9 @@ class Bins:
 
 def named_cell(column: pl.Expr, names: Sequence[str], *, kind: pl.DataType) -> pl.Expr:
     """Return the index of the named value a record holds; len(names) if it holds none of them."""
-    text = column.cast(pl.String)
-    wanted = list(names)
-    if kind.is_numeric():  # 1 and 1.0 name the same number
-        text = column.cast(pl.Float64)
-        wanted = [float(name) for name in names]  # type: ignore[misc]
+    is_number = kind.is_numeric()  # 1 and 1.0 name the same number
+    text = column.cast(pl.Float64 if is_number else pl.String)
+    wanted = [float(name) for name in names] if is_number else list(names)
     return text.replace_strict(
         wanted, list(range(len(wanted))), default=len(wanted), return_dtype=pl.Int64
     ).fill_null(len(wanted))

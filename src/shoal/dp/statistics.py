@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
-from typing import Any
+from typing import NamedTuple
 
 import polars as pl
 
 from shoal.core.errors import MethodError
 from shoal.dp.accounting import Account, Accounting, Loss, epsilon_of, rho_of
-from shoal.dp.answer import Answer, Number, Part, Result
+from shoal.dp.answer import Answer, NoisyNumber, Number, Result
 from shoal.dp.columns import Columns, Totals
 from shoal.dp.estimate import Spreads, extreme_scores, rank_scores
 from shoal.dp.mechanisms import Additive, Kind, Noise, additive, selection
@@ -25,7 +25,7 @@ COUNT_SHARE = 0.1
 
 OTHERS = "(others)"  # the cell of everything that was not named
 
-Charge = Callable[[Loss, dict[str, Any]], Account]
+Charge = Callable[[Loss, dict[str, object]], Account]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +125,13 @@ def _labels(columns: Columns) -> list[tuple[str, ...]]:
     return [*named, ()] if columns.question.by else [()]
 
 
+class _Gone(NamedTuple):
+    """The noisy number of records without a value, and its error bar; None: not counted."""
+
+    records: int | None = None
+    within: int | None = None
+
+
 class _Missing:
     """Counting the records without a value, free of charge.
 
@@ -133,18 +140,16 @@ class _Missing:
     """
 
     def __init__(self, question: Question, noise: Noise) -> None:
-        tells = question.missing == "count" and question.column is not None
-        self.noise = additive(noise, question.rows) if tells else None
+        is_counted = question.missing == "count" and question.column is not None
+        self.noise = additive(noise, question.rows) if is_counted else None
         self.tail = question.tail
 
-    def release(self, totals: Totals) -> list[dict[str, Any]]:
+    def release(self, totals: Totals) -> list[_Gone]:
         if self.noise is None:
-            return [{} for _ in totals.missing]
+            return [_Gone() for _ in totals.missing]
         within = self.noise.within(self.tail)
-        return [
-            {"missing": count, "missing_within": within}
-            for count in self.noise.release([int(m) for m in totals.missing])
-        ]
+        noisy = self.noise.release([int(m) for m in totals.missing])
+        return [_Gone(count, within) for count in noisy]
 
 
 def _count(columns: Columns, noise: Noise) -> Callable[[], Outcome]:
@@ -157,7 +162,14 @@ def _count(columns: Columns, noise: Noise) -> Callable[[], Outcome]:
         within = mechanism.within(question.tail)
         gone = missing.release(totals)
         results = [
-            Result(value=v, within=within, label=label, parts=(_part("count", v, mechanism),), **g)
+            Result(
+                value=v,
+                within=within,
+                label=label,
+                parts=(_noisy("count", v, mechanism),),
+                missing=g.records,
+                missing_within=g.within,
+            )
             for v, label, g in zip(noisy, _labels(columns), gone, strict=True)
         ]
         return Outcome(results, mechanism.name, mechanism.scale, "records", "records")
@@ -165,8 +177,8 @@ def _count(columns: Columns, noise: Noise) -> Callable[[], Outcome]:
     return compute
 
 
-def _part(of: str, value: Number, mechanism: Additive, *, step: Number = 1) -> Part:
-    return Part(of=of, value=value, scale=mechanism.scale * step, mechanism=mechanism.name)
+def _noisy(of: str, value: Number, mechanism: Additive, *, step: Number = 1) -> NoisyNumber:
+    return NoisyNumber(of=of, value=value, scale=mechanism.scale * step, mechanism=mechanism.name)
 
 
 def _sum(columns: Columns, noise: Noise) -> Callable[[], Outcome]:
@@ -186,7 +198,8 @@ def _sum(columns: Columns, noise: Noise) -> Callable[[], Outcome]:
         gone = missing.release(totals)
         results = [
             Result(value=number(v), within=within, label=label,
-                   parts=(_part("sum", number(v), mechanism, step=float(step)),), **g)
+                   parts=(_noisy("sum", number(v), mechanism, step=float(step)),),
+                   missing=g.records, missing_within=g.within)
             for v, label, g in zip(noisy, _labels(columns), gone, strict=True)
         ]  # fmt: skip
         scale = mechanism.scale * float(step)
@@ -204,18 +217,19 @@ def _spread(columns: Columns, noise: Noise) -> Callable[[], Outcome]:
     width = recipe.range.width ** (recipe.order if central else 1)
     start = 0.0 if central else recipe.range.lower
 
-    def result(noisy: list[int], label: tuple[str, ...], gone: dict[str, Any]) -> Result:
+    def result(noisy: list[int], label: tuple[str, ...], gone: _Gone) -> Result:
         spreads = Spreads(noisy, kind=noise.kind, scale=mechanism.scale, tail=question.tail)
         found = spreads.central() if central else spreads.mean()
         parts = tuple(
-            _part(f"weight {i} of {recipe.order}", float(Fraction(total, FINEST)), mechanism,
+            _noisy(f"weight {i} of {recipe.order}", float(Fraction(total, FINEST)), mechanism,
                   step=1 / FINEST)
             for i, total in enumerate(noisy)
         )  # fmt: skip
         return Result(
             value=None if found.value is None else start + width * found.value,
             within=None if found.value is None else width * found.within,
-            label=label, records=found.records, parts=parts, **gone,
+            label=label, records=found.records, parts=parts,
+            missing=gone.records, missing_within=gone.within,
         )  # fmt: skip
 
     def compute() -> Outcome:
@@ -281,7 +295,8 @@ def _rank(columns: Columns, noise: Noise) -> Callable[[], Outcome]:
             few = n < least
             results.append(
                 Result(value=None if few else value, within=None if few else reach, label=label,
-                       records=float(n), parts=(_part("records", n, counting),), **g)
+                       records=float(n), parts=(_noisy("records", n, counting),),
+                       missing=g.records, missing_within=g.within)
             )  # fmt: skip
         return Outcome(results, choice.name, choice.scale / unit, "records", "records in rank")
 
@@ -304,15 +319,18 @@ def _histogram(columns: Columns, noise: Noise) -> Callable[[], Outcome]:
         totals = columns.counts(cell, len(labels))
         noisy = mechanism.release([int(v) for v in totals.values.ravel()])
         within = mechanism.within(question.tail)
-        gone = missing.release(totals)
+        # A group's records without a value stand with its first cell.
+        gone = [
+            g for each in missing.release(totals) for g in [each] + [_Gone()] * (len(labels) - 1)
+        ]
         groups = _labels(columns)
         if question.by:
             groups[-1] = tuple(OTHERS for _ in question.by)
         names = [(*group, label) for group in groups for label in labels]
         results = [
-            Result(value=v, within=within, label=named, parts=(_part("count", v, mechanism),),
-                   **(gone[i // len(labels)] if i % len(labels) == 0 else {}))
-            for i, (v, named) in enumerate(zip(noisy, names, strict=True))
+            Result(value=v, within=within, label=named, parts=(_noisy("count", v, mechanism),),
+                   missing=g.records, missing_within=g.within)
+            for v, named, g in zip(noisy, names, gone, strict=True)
         ]  # fmt: skip
         return Outcome(results, mechanism.name, mechanism.scale, "records", "records", labels)
 

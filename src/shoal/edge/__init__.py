@@ -21,14 +21,18 @@ Example:
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
-from shoal.core.errors import ModelFormatError
-from shoal.edge.fast import FastEncoder
-from shoal.model.document import checked, fingerprint_of, parse_model, read_model_text
-from shoal.model.runtime import Encoder, Rejected
+from shoal.edge.loading import document_of, load
+from shoal.model.column import Rejected
+from shoal.model.runtime import Encoder
 
-_HOMES = {
+if TYPE_CHECKING:
+    from shoal.edge.batch import encode_safe, metrics, verify
+    from shoal.edge.export import export
+    from shoal.edge.stream import EncodeReport, encode_stream
+
+_MODULES = {
     "EncodeReport": "shoal.edge.stream",
     "encode_safe": "shoal.edge.batch",
     "encode_stream": "shoal.edge.stream",
@@ -37,47 +41,21 @@ _HOMES = {
     "verify": "shoal.edge.batch",
 }
 
-__all__ = ["Encoder", "Rejected", "document_of", "load", *sorted(_HOMES)]
+__all__ = [
+    "EncodeReport",
+    "Encoder",
+    "Rejected",
+    "document_of",
+    "encode_safe",
+    "encode_stream",
+    "export",
+    "load",
+    "metrics",
+    "verify",
+]
 
 
-def document_of(model: Any) -> dict[str, Any]:
-    """Return the checked document of a path, a document, or a model object.
-
-    Raises:
-        ModelFormatError: it is newer, damaged, hostile, or no model at all.
-    """
-    if isinstance(model, dict):
-        return checked(model)
-    if hasattr(model, "to_document"):
-        return checked(model.to_document())
-    found = parse_model(read_model_text(str(model)))
-    document = checked(found)
-    told = found.get("fingerprint")
-    if (
-        told is not None
-        and found["version"] == document["version"]
-        and told != fingerprint_of(found)
-    ):
-        raise ModelFormatError(problem="its fingerprint does not fit it; it was changed")
-    return document
-
-
-def load(model: Any, *, on_unseen: str | None = None, suppressed: str = "star") -> Encoder:
-    """Return the encoder of a model file (or document, or model object).
-
-    Args:
-        model: where the model is.
-        on_unseen: suppress, nearest or error; None: what the model declares.
-        suppressed: "star" releases a suppressed record with every quasi-identifier as the
-            root, "remove" leaves it out.
-
-    Raises:
-        ModelFormatError: it is newer, damaged, hostile, or no model at all.
-    """
-    return FastEncoder(document_of(model), on_unseen, suppressed)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
         raise AttributeError(f"module 'shoal.edge' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)

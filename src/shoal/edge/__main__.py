@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import IO, Any
+from typing import IO
 
 from shoal import edge
 from shoal.core.errors import ShoalError
+from shoal.model.document_types import Record
 
 USAGE = """usage: python -m shoal.edge encode MODEL [options] < records > released
        python -m shoal.edge verify|metrics MODEL < records
@@ -98,7 +99,7 @@ def _encode(model: str, options: dict[str, str]) -> int:
     return 0
 
 
-def _records() -> list[Any]:
+def _records() -> list[Record]:
     text = sys.stdin.buffer.read().decode("utf-8-sig")
     if text.lstrip()[:1] == "{":
         return [json.loads(line) for line in text.splitlines() if line.strip()]

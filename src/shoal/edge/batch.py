@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from shoal.core.keys import date_key, number_key
-from shoal.edge import document_of
 from shoal.edge.fast import FastEncoder
+from shoal.edge.loading import ModelSource, document_of
 from shoal.edge.stream import EncodeReport
-from shoal.model.batch import Home, Judge, settle
+from shoal.model.batch import Histogram, Judge, ReleasedTuple, Texts, assign_classes, persons_of
+from shoal.model.column import Rejected, text_of
+from shoal.model.document_types import Cell, ColumnDocument, ModelDocument, Plan, Record, Released
 from shoal.model.model import RecodingModel
-from shoal.model.runtime import Encoder, Rejected
+from shoal.model.runtime import Encoder
 from shoal.model.safe import for_safe
 from shoal.privacy import Promise
 from shoal.reports.release import Verification
 from shoal.schema.schema import Schema
 
-Record = Mapping[str, Any]
-
 
 def encode_safe(
     records: Iterable[Record],
-    model: Any,
+    model: ModelSource,
     *,
     on_unseen: str | None = None,
     suppressed: str = "remove",
     schema: Schema | None = None,
     privacy: Iterable[Promise] | None = None,
-) -> tuple[list[dict[str, Any]], EncodeReport]:
+    person: str | Sequence[str] | None = None,
+) -> tuple[list[Released], EncodeReport]:
     """Encode a batch and suppress what would break the promise within it.
 
     Args:
@@ -41,6 +42,8 @@ def encode_safe(
         schema: what is known of the columns; a model that protects one less is refused, and
             the schema's promise is kept beside the model's.
         privacy: what is promised beside the model's promise, or more strictly.
+        person: the columns that say who a record is about, so that persons are counted, not
+            records; None: those of the model, if it has any. They are not released.
 
     Guarantee:
         The classes of what is returned keep the promise; the order is kept.
@@ -58,60 +61,89 @@ def encode_safe(
     document = document_of(model)
     encoder = FastEncoder(document, on_unseen, suppressed)
     known = for_safe(_known(model, document), schema=schema, privacy=privacy)
+    if person is not None:
+        known = replace(known, schema=known.schema.with_person(_names(person)))
+    who = _PersonKey(known.schema)
     judge = Judge.of(known.schema, known.privacy)
     rows = list(records)
-    number: dict[tuple[Any, ...], int] = {}
-    tuples: list[list[Any]] = []
-    spreads: list[Counter[tuple[str | None, ...]]] = []
+    number: dict[tuple[str | None, ...], int] = {}
+    histograms: list[Counter[Texts]] = []
     place = []
     for row in rows:
-        values = encoder.values(row)
-        key = tuple((type(value), value) for value in values)
-        at = number.setdefault(key, len(number))
-        if at == len(tuples):
-            tuples.append(values)
-            spreads.append(Counter())
-        spreads[at][judge.texts(row.get(name) for name in judge.columns)] += 1
+        at = number.setdefault(tuple(map(text_of, encoder.values(row))), len(number))
+        if at == len(histograms):
+            histograms.append(Counter())
+        histograms[at][(*judge.texts(row.get(n) for n in judge.columns), *who.of(row))] += 1
         place.append(at)
-    report = EncodeReport(warnings=judge.check(_columns(spreads, judge)))
-    homes = settle(encoder, tuples, spreads, judge=judge)
-    starred = suppressed == "star" and _star_holds(encoder, homes, spreads, judge=judge)
+    report = EncodeReport(warnings=judge.check(_columns(histograms, judge)))
+    tuples = list(number)
+    assigned = assign_classes(encoder, tuples, histograms, judge=judge)
+    starred = suppressed == "star" and _star_holds(encoder, assigned, histograms, judge=judge)
     unseen = [encoder.find(values) < 0 for values in tuples]
     released = []
     for row, at in zip(rows, place, strict=True):
-        home = homes[at]
+        labels = assigned[at]
         report.records += 1
         report.unseen += unseen[at]
-        report.suppressed += home is None
-        if home is not None or starred:
-            released.append(encoder.release(row, encoder.roots if home is None else home))
+        report.suppressed += labels is None
+        if labels is not None or starred:
+            released.append(encoder.with_labels(row, encoder.roots if labels is None else labels))
     report.released = len(released)
     return released, report
 
 
-def _known(model: Any, document: dict[str, Any]) -> RecodingModel:
+def _known(model: ModelSource, document: ModelDocument) -> RecodingModel:
     """Return the model itself; a document made of it would always have a fingerprint."""
-    known = isinstance(model, RecodingModel)
-    return model if known else RecodingModel.from_document(document)
+    return model if isinstance(model, RecodingModel) else RecodingModel.from_document(document)
 
 
 def _star_holds(
     encoder: Encoder,
-    homes: Sequence[Home | None],
-    spreads: Sequence[Mapping[tuple[str | None, ...], int]],
+    assigned: Sequence[ReleasedTuple | None],
+    histograms: Sequence[Histogram],
     *,
     judge: Judge,
 ) -> bool:
     """Say whether the suppressed records, all released as the root, keep the promise too."""
-    classes: dict[Home, Counter[tuple[str | None, ...]]] = {}
-    roots: Home = tuple(encoder.roots)
-    for home, spread in zip(homes, spreads, strict=True):
-        classes.setdefault(roots if home is None else home, Counter()).update(spread)
+    classes: dict[ReleasedTuple, Counter[Texts]] = {}
+    roots: ReleasedTuple = tuple(encoder.roots)
+    for key, histogram in zip(assigned, histograms, strict=True):
+        classes.setdefault(roots if key is None else key, Counter()).update(histogram)
     return not judge.failing(classes)
 
 
-def verify(records: Iterable[Record], model: Any) -> Verification:
+class _PersonKey:
+    """Who a record is about; nothing where records are counted."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.names = schema.person
+        self.missing = {"", *schema.missing}
+
+    def of(self, row: Record) -> Texts:
+        """Return the person as a judge reads it, or None for nobody: one entry, or none."""
+        if not self.names:
+            return ()
+        if any(name not in row for name in self.names):
+            raise Rejected("a column that says who the record is about is not there")
+        parts = [(text_of(row[name]) or "").strip() for name in self.names]
+        # Behind a mark, so that no value can pass for anything but a person.
+        return (None if self.missing & {*parts} else "=" + "\x1f".join(parts),)
+
+
+def _names(person: str | Sequence[str]) -> tuple[str, ...]:
+    return (person,) if isinstance(person, str) else tuple(person)
+
+
+def verify(
+    records: Iterable[Record],
+    model: ModelSource,
+    *,
+    persons: Iterable[object] | None = None,
+) -> Verification:
     """Judge released records by a model's promise, as they are written.
+
+    persons: who each record is about, in their order; persons are then counted, not records.
+        None, where the model counts persons: the records themselves have its columns.
 
     Raises:
         ModelFormatError, PrivacyError: the model has no fingerprint, or no promise.
@@ -119,43 +151,63 @@ def verify(records: Iterable[Record], model: Any) -> Verification:
         InputError: sensitive values that do not fit their column's scale.
     """
     known = for_safe(_known(model, document_of(model)))
+    if persons is not None:
+        known = replace(known, schema=known.schema.with_person([_BESIDE]))
+        records = _beside(records, persons)
+    who = _PersonKey(known.schema)
     judge = Judge.of(known.schema, known.privacy)
-    classes: dict[Home, Counter[tuple[str | None, ...]]] = {}
+    classes: dict[ReleasedTuple, Counter[Texts]] = {}
     for row in records:
         try:
-            home = tuple(None if row[n] in (None, "") else str(row[n]) for n in known.schema.quasi)
+            key = tuple(None if row[n] in (None, "") else str(row[n]) for n in known.schema.quasi)
         except KeyError:
             raise Rejected("a quasi-identifier is not there") from None
-        spread = classes.setdefault(home, Counter())
-        spread[judge.texts(row.get(name) for name in judge.columns)] += 1
+        histogram = classes.setdefault(key, Counter())
+        histogram[(*judge.texts(row.get(name) for name in judge.columns), *who.of(row))] += 1
     if not classes:
         raise Rejected("there is no record")
-    sizes = {home: sum(spread.values()) for home, spread in classes.items()}
+    sizes = {key: sum(histogram.values()) for key, histogram in classes.items()}
+    people = {key: persons_of(each) for key, each in classes.items()} if judge.persons else sizes
     warnings = judge.check(_columns(classes.values(), judge))
     verdicts, failed = judge.verdicts(classes)
     return Verification(
         records=sum(sizes.values()),
         classes=len(classes),
-        smallest_class=min(sizes.values()),
-        violating_records=sum(sizes[home] for home in failed),
+        smallest_class=min(people.values()),
+        persons=len({t[-1] for each in classes.values() for t in each} - {None})
+        if judge.persons
+        else None,
+        violating_records=sum(sizes[key] for key in failed),
         privacy=tuple(verdicts),
         warnings=warnings,
     )
 
 
-def _columns(
-    spreads: Iterable[Mapping[tuple[str | None, ...], int]], judge: Judge
-) -> list[set[str | None]]:
+_BESIDE = "\x00person"
+
+
+def _beside(records: Iterable[Record], persons: Iterable[object]) -> Iterator[Record]:
+    """Yield records with who they are about beside their columns."""
+    try:
+        for row, person in zip(records, persons, strict=True):
+            yield {**row, _BESIDE: person}
+    except ValueError:
+        raise Rejected("there are not as many persons as records") from None
+
+
+def _columns(histograms: Iterable[Histogram], judge: Judge) -> list[set[str | None]]:
     """Return the values of each sensitive column."""
     found: list[set[str | None]] = [set() for _ in judge.columns]
-    for spread in spreads:
-        for texts in spread:
-            for values, text in zip(found, texts, strict=True):
+    for histogram in histograms:
+        for texts in histogram:
+            for values, text in zip(found, texts, strict=False):  # a person may stand last
                 values.add(text)
     return found
 
 
-def metrics(records: Iterable[Record], model: Any, *, on_unseen: str | None = None) -> Any:
+def metrics(
+    records: Iterable[Record], model: ModelSource, *, on_unseen: str | None = None
+) -> dict[str, object]:
     """Say what encoding original records with a model costs.
 
     Returns:
@@ -189,47 +241,52 @@ def metrics(records: Iterable[Record], model: Any, *, on_unseen: str | None = No
     }
 
 
-def _costs(document: Mapping[str, Any], encoder: Encoder) -> list[list[float]]:
+def _costs(document: ModelDocument, encoder: Encoder) -> list[list[float]]:
     """Return the share that each cell loses, by column."""
-    found = []
-    for column, plan in zip(document["columns"], encoder.plans, strict=True):
-        heights = [0] * len(plan["parents"])
-        for node, above in enumerate(plan["parents"]):
-            if above >= 0:
-                heights[above] = max(heights[above], heights[node] + 1)
-        ends = [
-            place
-            for cell in column["cells"]
-            for end in (cell.get("low"), cell.get("high"))
-            if end is not None and (place := _place(end, column["scale"], plan)) is not None
-        ]
-        span = max(ends) - min(ends) if ends else 0.0
-        root = column["root"]
-        found.append(
-            [_cost(cell, column["scale"], plan, heights, span, root) for cell in column["cells"]]
-        )
-    return found
+    columns = zip(document["columns"], encoder.plans, strict=True)
+    return [_column_costs(column, plan) for column, plan in columns]
 
 
-def _cost(
-    cell: Mapping[str, Any], scale: str, plan: Any, heights: list[int], span: float, root: str
-) -> float:
+def _column_costs(column: ColumnDocument, plan: Plan) -> list[float]:
+    heights = [0] * len(plan["parents"])
+    for node, above in enumerate(plan["parents"]):
+        if above >= 0:
+            heights[above] = max(heights[above], heights[node] + 1)
+    spans = [_span(cell, column["scale"], plan) for cell in column["cells"]]
+    ends = [end for span in spans for end in span if end is not None]
+    width = max(ends) - min(ends) if ends else 0.0
+    cells = zip(column["cells"], spans, strict=True)
+    return [_cost(cell, span, heights, width) for cell, span in cells]
+
+
+_Span = tuple[float | None, float | None]
+
+
+def _span(cell: Cell, scale: str, plan: Plan) -> _Span:
+    """Return where a cell begins and ends on its scale; None where it does not."""
+    low, high = cell.get("low"), cell.get("high")
+    return (
+        None if low is None else _place(low, scale, plan),
+        None if high is None else _place(high, scale, plan),
+    )
+
+
+def _cost(cell: Cell, span: _Span, heights: list[int], width: float) -> float:
     if "any" in cell:
         return 1.0
     if "node" in cell:
-        return float(heights[cell["node"]] / max(heights[-1], 1))
+        return heights[cell["node"]] / max(heights[-1], 1)
     if "mask" in cell:
         return 0.5
     if "low" not in cell:
         return 0.0
-    low = None if cell["low"] is None else _place(cell["low"], scale, plan)
-    high = None if cell["high"] is None else _place(cell["high"], scale, plan)
+    low, high = span
     if low is None or high is None:
         return 1.0
-    return min((high - low) / span, 1.0) if span else 0.0
+    return min((high - low) / width, 1.0) if width else 0.0
 
 
-def _place(end: str, scale: str, plan: Any) -> float | None:
+def _place(end: str, scale: str, plan: Plan) -> float | None:
     if scale == "number":
         return None if number_key(end) is None else float(end)
     if scale == "rank":

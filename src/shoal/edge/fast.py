@@ -8,32 +8,34 @@ remembered are sets of classes and single texts, never the tuple of a record.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import getitem, itemgetter
-from typing import Any
 
-from shoal.model.runtime import MEMO, Encoder, Rejected, text_of
+from shoal.model.column import MEMO, Rejected, text_of
+from shoal.model.document_types import ModelDocument, Record, Released
+from shoal.model.runtime import Encoder
 
 _FEW = 7  # bits for the numbers of a column; doubled when they do not suffice
-_SLOW = object()  # a record that must be looked at value by value
+_SLOW: Released = {}  # stands for: a record that must be looked at value by value
 
 
 class _GrownError(Exception):
     """A column has met more sets than its bits can number; begin again with more."""
 
 
-class _Memo(dict[Any, int]):
+class _Memo(dict[object, int]):
     """The number of the set of classes that covers a value, in its place of the key."""
 
     __slots__ = ("cover", "numbers", "shift", "width")
 
-    def __init__(self, cover: Any, shift: int, width: int) -> None:
+    def __init__(self, cover: Callable[[object], int], shift: int, width: int) -> None:
         super().__init__()
         self.cover = cover
         self.shift = shift
         self.width = width
         self.numbers: dict[int, int] = {}
 
-    def __missing__(self, value: Any) -> int:
+    def __missing__(self, value: object) -> int:
         number = self.numbers.setdefault(self.cover(value), len(self.numbers))
         if number >> self.width:
             raise _GrownError
@@ -48,20 +50,21 @@ class FastEncoder(Encoder):
     """Encodes as `Encoder` does."""
 
     def __init__(
-        self, model: dict[str, Any], on_unseen: str | None = None, suppressed: str = "star"
+        self, model: ModelDocument, on_unseen: str | None = None, suppressed: str = "star"
     ) -> None:
         super().__init__(model, on_unseen, suppressed)
         names = self.names
-        self.get: Any = itemgetter(*names) if len(names) > 1 else lambda row: (row[names[0]],)
-        self.width = len(names)
+        self.get: Callable[[Record], tuple[object, ...]] = itemgetter(*names)
+        if len(names) == 1:
+            self.get = lambda record: (record[names[0]],)
         self._begin(_FEW)
 
     def _begin(self, width: int) -> None:
         self.bits = width
         self.memos = [_Memo(c.cover, j * width, width) for j, c in enumerate(self.first)]
-        self.found: dict[int, Any] = {}
+        self.found: dict[int, Released] = {}
 
-    def encode(self, record: Any) -> Any:
+    def encode(self, record: Record) -> Released | None:
         """Return the released record, in the model's order; None if it is removed."""
         try:
             key = sum(map(getitem, self.memos, self.get(record)))
@@ -77,25 +80,14 @@ class FastEncoder(Encoder):
             template = self._remember(key, record)
         if template is _SLOW:
             return self.release(record, self.tuple_of(self.values(record))[0])
-        out = template.copy()
-        seen = self.width
-        for name in self.kept:
-            if name in record:
-                out[name] = record[name]
-                seen += 1
-            else:
-                del out[name]
-        if len(record) != seen:
-            self._strangers(record, out)
-        return out
+        return self._fill(record, template.copy())
 
-    def _remember(self, key: int, record: Any) -> Any:
+    def _remember(self, key: int, record: Record) -> Released:
         """Keep what all records with these sets are released as, where it is one thing."""
         region = self.find(self.values(record))
-        template: Any = _SLOW
+        template = _SLOW
         if region >= 0:
-            labels = [names[i] for names, i in zip(self.labels, self.regions[region], strict=True)]
-            template = self._template(labels)
+            template = self._template(self.labels_of(region))
         elif self.on_unseen == "suppress" and self.suppressed == "star":
             template = self._template(self.roots)
         if len(self.blocks) > 1:  # the key speaks of the first block only

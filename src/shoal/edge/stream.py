@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import IO, Any
+from typing import IO
 
 from shoal.core.errors import InputError
 from shoal.core.spreadsheet import check_names, guarded, is_guarded
+from shoal.model.column import Rejected
 from shoal.model.lines import encode_line
-from shoal.model.runtime import Encoder, Rejected
+from shoal.model.runtime import Encoder
 
 MOST_LINE = 16 * 2**20  # bytes; a longer line is rejected, not held
 _SEPARATORS = (",", ";", "\t", "|")
@@ -34,9 +35,9 @@ class EncodeReport:
         self.records = self.released = self.suppressed = self.unseen = self.rejected = 0
         self.warnings = warnings
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, object]:
         """Return the report as the JSON document of `encode`."""
-        document: dict[str, Any] = {
+        document: dict[str, object] = {
             "records": self.records,
             "released": self.released,
             "suppressed": self.suppressed,
@@ -79,6 +80,8 @@ def encode_stream(
 
     Raises:
         InputError: a CSV header that does not fit the model.
+        OutputError: `spreadsheet_safe` is asked of lines of JSON, or a column's name begins
+            like a formula.
     """
     report = EncodeReport()
     lines = _lines(source)
@@ -243,8 +246,8 @@ def _check_header(encoder: Encoder, names: list[str]) -> None:
     absent = [name for name in encoder.names if name not in names]
     if absent:
         problems.append("has no column " + ", ".join(map(repr, absent)))
-    strange = [name for name in names if name not in encoder.known]
-    if strange and encoder.others == "fault":
-        problems.append(f"{len(strange)} columns have no role: " + ", ".join(map(repr, strange)))
+    others = [name for name in names if name not in encoder.known]
+    if others and encoder.others == "fault":
+        problems.append(f"{len(others)} columns have no role: " + ", ".join(map(repr, others)))
     if problems:
         raise InputError(where="input", problem="; ".join(problems))

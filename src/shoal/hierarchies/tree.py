@@ -7,18 +7,25 @@ neighbours in the numbering are neighbours in the tree.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, pairwise
-from typing import Any, NoReturn, Self
+from itertools import pairwise
+from typing import NoReturn, Self
 
-from shoal.core.errors import HierarchyError, UnknownValueError
+from shoal.core.documents import Document
+from shoal.core.errors import UnknownValueError
+from shoal.hierarchies.links import (
+    clean_rows,
+    links_of_parents,
+    links_of_rows,
+    links_of_tree,
+    post_order,
+    refuse,
+    steps_of_rows,
+)
 
 # For each node the levels at which it gives way to its parent, ascending.
 Moves = tuple[tuple[int, ...], ...]
-Row = tuple[str, ...]
 
 
 class Hierarchy:
@@ -36,6 +43,7 @@ class Hierarchy:
         leaf_counts: the leaves below each node; a leaf counts itself.
         leaves: the indices of the leaves, ascending.
         levels: the number of generalization levels, the values themselves included.
+        origin: the file it was read from; no part of what it is, so equal trees may differ in it.
 
     Law:
         `u` is an ancestor of `v`, or `v` itself, iff `first[u] <= v <= u`.
@@ -61,12 +69,13 @@ class Hierarchy:
     leaf_counts: tuple[int, ...]
     leaves: tuple[int, ...]
     levels: int
+    origin: str | None
     _index: dict[str, int]
     _shortest: tuple[int, ...]  # the shortest way down to a leaf
     _moves: Moves | None  # None: the levels follow from the tree
     __slots__ = (
         *("name", "labels", "parents", "first", "heights", "depths", "leaf_counts", "leaves"),
-        *("levels", "_index", "_shortest", "_moves"),
+        *("levels", "origin", "_index", "_shortest", "_moves"),
     )
 
     def __init__(
@@ -106,6 +115,7 @@ class Hierarchy:
         put(self, "leaf_counts", tuple(leaf_counts))
         put(self, "leaves", tuple(node for node in range(size) if first[node] == node))
         put(self, "levels", levels)
+        put(self, "origin", None)
         put(self, "_index", {label: node for node, label in enumerate(labels)})
         put(self, "_shortest", tuple(shortest))
         put(self, "_moves", moves)
@@ -127,12 +137,19 @@ class Hierarchy:
             >>> age.labels, age.levels
             (('34', '38', '30-39', '*'), 3)
         """
-        cleaned = _clean_rows(name, rows, strip)
-        labels, parents = _post_order(name, _links(name, cleaned))
+        cleaned = clean_rows(name, rows, strip)
+        links = links_of_rows(name, cleaned)
+        labels, parents = post_order(name, links)
         bare = cls(name, labels, parents=parents)
         if all(len(row) == bare.depths[bare._index[row[0]]] + 1 for row in cleaned):
             return bare  # no label is repeated, so the levels follow from the tree
-        return bare._with_steps(_steps(bare, cleaned))
+        index = bare._index
+        return bare._with_steps(
+            [
+                {index[label]: index[above] for label, above in step.items()}
+                for step in steps_of_rows(name, cleaned, links)
+            ]
+        )
 
     @classmethod
     def from_tree(cls, name: str, tree: object) -> Self:
@@ -142,7 +159,7 @@ class Hierarchy:
         for a leaf. Numbers are taken as text; true and false are refused, because YAML
         reads some words (`no`, `on`) as such.
         """
-        labels, parents = _post_order(name, _read_tree(name, tree))
+        labels, parents = post_order(name, links_of_tree(name, tree))
         return cls(name, labels, parents=parents)
 
     @classmethod
@@ -153,15 +170,7 @@ class Hierarchy:
             >>> Hierarchy.from_parents("x", {"a": "*", "b": "*"}).labels
             ('a', 'b', '*')
         """
-        links: dict[str, str | None] = {}
-        for label, above in parents.items():
-            links.setdefault(_label(name, label), None)
-            if above is not None:
-                links.setdefault(_label(name, above), None)
-        for label, above in parents.items():
-            if above is not None:
-                links[_label(name, label)] = _label(name, above)
-        labels, indices = _post_order(name, links)
+        labels, indices = post_order(name, links_of_parents(name, parents))
         return cls(name, labels, parents=indices)
 
     @classmethod
@@ -207,7 +216,7 @@ class Hierarchy:
         """
         wanted = tuple(indices)
         if not wanted:
-            _refuse(self.name, "nothing has no common ancestor; give at least one node")
+            refuse(self.name, "nothing has no common ancestor; give at least one node")
         low, node = min(wanted), max(wanted)
         self._check_node(low)
         self._check_node(node)
@@ -224,7 +233,7 @@ class Hierarchy:
         """
         self._check_node(index)
         if not 0 <= level < self.levels:
-            _refuse(self.name, f"level {level} is outside 0 … {self.levels - 1}")
+            refuse(self.name, f"level {level} is outside 0 … {self.levels - 1}")
         for node, last in self._climb(index):
             if level <= last:
                 return node
@@ -256,6 +265,20 @@ class Hierarchy:
                 arrivals[above] = min(arrivals[above], self._moves[node][0] + 1)
         return [tuple([self.labels[node] for node in self._path(n)]) for n in sorted(kept)]
 
+    def named(self, name: str) -> Self:
+        """Return the same tree as the hierarchy of another column."""
+        return self._with("name", name)
+
+    def read_from(self, origin: str) -> Self:
+        """Return the same tree with the name of the file it was read from."""
+        return self._with("origin", origin)
+
+    def _with(self, name: str, value: str) -> Self:
+        made = object.__new__(type(self))
+        for slot in Hierarchy.__slots__:
+            object.__setattr__(made, slot, value if slot == name else getattr(self, slot))
+        return made
+
     def with_missing(self, label: str) -> Self:
         """Return a copy with one more leaf directly below the root, first in post-order.
 
@@ -263,16 +286,16 @@ class Hierarchy:
             HierarchyError: the label is empty or already taken.
         """
         if not label or label in self:
-            _refuse(self.name, "the label for missing values is empty or a value; choose another")
+            refuse(self.name, "the label for missing values is empty or a value; choose another")
         parents = [self.root + 1, *(above + 1 for above in self.parents[:-1]), -1]
         ladder = None
         if self._moves is not None:
             ladder = (self.levels, ((self.levels - 2,), *self._moves))
         return type(self)(self.name, (label, *self.labels), parents=parents, ladder=ladder)
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> Document:
         """Return plain data for JSON; `levels` only where they do not follow from the tree."""
-        document: dict[str, Any] = {"labels": list(self.labels), "parents": list(self.parents)}
+        document: Document = {"labels": list(self.labels), "parents": list(self.parents)}
         if self._moves is not None:
             document["levels"] = [list(level) for level in self.level_table()]
         return document
@@ -285,16 +308,16 @@ class Hierarchy:
             HierarchyError: anything but a tree in post-order with levels that fit it.
         """
         if not isinstance(document, Mapping) or not {"labels", "parents"} <= set(document):
-            _refuse(name, "the document must have 'labels' and 'parents'")
+            refuse(name, "the document must have 'labels' and 'parents'")
         if set(document) - {"labels", "parents", "levels"}:
-            _refuse(name, "the document has keys other than 'labels', 'parents' and 'levels'")
+            refuse(name, "the document has keys other than 'labels', 'parents' and 'levels'")
         labels, parents = document["labels"], document["parents"]
         if not isinstance(labels, list) or not all(isinstance(x, str) and x for x in labels):
-            _refuse(name, "'labels' must be a list of non-empty texts")
+            refuse(name, "'labels' must be a list of non-empty texts")
         if len(set(labels)) != len(labels) or not labels:
-            _refuse(name, f"{len(labels)} labels, {len(set(labels))} different; need at least one")
+            refuse(name, f"{len(labels)} labels, {len(set(labels))} different; need at least one")
         if not _is_post_order(parents, len(labels)):
-            _refuse(name, "'parents' must be the index of each node's parent, in post-order")
+            refuse(name, "'parents' must be the index of each node's parent, in post-order")
         bare = cls(name, labels, parents=parents)
         if "levels" not in document:
             return bare
@@ -371,194 +394,22 @@ class Hierarchy:
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError("a Hierarchy cannot be changed")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         ladder = None if self._moves is None else (self.levels, self._moves)
-        facts = {"name": self.name, "labels": self.labels, "parents": self.parents}
-        return (_restore, (type(self), {**facts, "ladder": ladder}))
+        parts = (self.name, self.labels, self.parents, ladder, self.origin)
+        return (_restore, (type(self), *parts))
 
 
-def number_text(x: float) -> str:
-    """Return the one text of a number: integers without a fraction, others as `repr`.
-
-    Example:
-        >>> number_text(34.0), number_text(0.1), number_text(-0.0)
-        ('34', '0.1', '0')
-    """
-    if isinstance(x, int):
-        return str(int(x))
-    value = float(x)
-    return str(int(value)) if math.isfinite(value) and value.is_integer() else repr(value)
-
-
-def _refuse(name: str, problem: str) -> NoReturn:
-    raise HierarchyError(hierarchy=name, problem=problem)
-
-
-def _restore(kind: type[Hierarchy], facts: dict[str, Any]) -> Hierarchy:
-    return kind(**facts)
-
-
-def _counted(places: Iterable[int], where: str, how: str) -> str:
-    """Say how many values stand where: "level 2: 3 values stand under two parents"."""
-    return ", ".join(
-        f"{where} {place}: {count} {'values stand' if count > 1 else 'value stands'} {how}"
-        for place, count in sorted(Counter(places).items())
-    )
-
-
-def _label(name: str, label: object) -> str:
-    if isinstance(label, bool) or not isinstance(label, str | int | float):
-        _refuse(name, "a label is neither text nor a number; write labels in quotes")
-    text = label.strip() if isinstance(label, str) else number_text(label)
-    return text or _refuse(name, "a label is empty; give every value a text")
-
-
-def _clean_rows(name: str, rows: Iterable[Sequence[str]], strip: bool) -> list[Row]:
-    given = list(rows)
-    is_text = [issubclass(kind, str) for kind in {*map(type, given)}]
-    if any(is_text) or not all(
-        issubclass(x, str) for x in {*map(type, chain.from_iterable(given))}
-    ):
-        _refuse(name, "a row is not a list of texts; give value, level 1, …, root")
-    cells = (tuple(map(str.strip, row)) if strip else tuple(row) for row in given)
-    cleaned = [row for row in cells if any(row)]
-    if not cleaned:
-        _refuse(name, "it is empty; give at least one row of value, level 1, …, root")
-    blank = [i for row in cleaned if "" in row for i, cell in enumerate(row) if not cell]
-    if blank:
-        _refuse(name, f"{_counted(blank, 'level', 'without a label')}; give every cell a text")
-    return cleaned
-
-
-def _pairs(rows: Iterable[Row]) -> list[set[tuple[str, str]]]:
-    """Return, for each level, the different pairs of a label and the label after it."""
-    by_width: dict[int, list[Row]] = {}
-    for row in rows:
-        by_width.setdefault(len(row), []).append(row)
-    pairs: list[set[tuple[str, str]]] = [set() for _ in range(max(by_width) - 1)]
-    for alike in by_width.values():  # by column, because that loop is not Python's
-        for found, two in zip(pairs, pairwise(zip(*alike, strict=True)), strict=False):
-            found.update(zip(*two, strict=True))
-    return pairs
-
-
-def _links(name: str, rows: Sequence[Row]) -> dict[str, str | None]:
-    """Return the parent of each label, in order of first appearance."""
-    found: dict[str, str | None] = {}
-    twice: dict[str, int] = {}
-    for level, pairs in enumerate(_pairs(rows)):
-        for label, above in pairs:
-            if label != above and found.setdefault(label, above) != above:
-                twice.setdefault(label, level)
-    tops = {row[-1] for row in rows}
-    if twice or not tops.isdisjoint(found):
-        _refuse_cycles(name, rows)
-    if len(tops) > 1:
-        _refuse(
-            name,
-            f"level {max(map(len, rows)) - 1}: {len(tops)} different labels stand at the top, so "
-            "there is no single root; end every row with the same label, such as *",
-        )
-    if twice:
-        where = _counted(twice.values(), "level", "under two parents")
-        _refuse(name, f"{where}; give each one parent, or tell labels of the same name apart")
-    return {label: found.get(label) for label in dict.fromkeys(chain.from_iterable(rows))}
-
-
-def _refuse_cycles(name: str, rows: Iterable[Row]) -> None:
-    cycles: dict[str, int] = {}
-    for row in rows:
-        path = [label for label, _ in groupby(row)]
-        for label, times in Counter(path).items():
-            if times > 1:
-                cycles.setdefault(label, row.index(label))
-    if cycles:
-        where = _counted(cycles.values(), "level", "above itself (a cycle)")
-        _refuse(
-            name,
-            f"{where}; let each row only go up, and tell labels of the same name apart",
-        )
-
-
-def _read_tree(name: str, tree: object) -> dict[str, str | None]:
-    links: dict[str, str | None] = {}
-    twice: list[int] = []
-    pending: list[tuple[str | None, int, object]] = [(None, 0, tree)]
-    while pending:
-        above, depth, children = pending.pop()
-        for label, below in _children(name, children):
-            if label in links:
-                # Never followed again: a document may contain itself. A repeated leaf is harmless.
-                if links[label] != above or below is not None:
-                    twice.append(depth)
-                continue
-            links[label] = above
-            if below is not None:
-                pending.append((label, depth + 1, below))
-    if twice:
-        where = _counted(twice, "depth", "under two parents or above itself")
-        _refuse(name, f"{where}; give each one place, or tell labels of the same name apart")
-    return links
-
-
-def _children(name: str, children: object) -> Iterator[tuple[str, object]]:
-    items = children if isinstance(children, list | tuple) else [children]
-    for item in items:
-        if isinstance(item, Mapping):
-            for label, below in item.items():
-                yield _label(name, label), below
-        else:
-            yield _label(name, item), None
-
-
-def _post_order(name: str, links: Mapping[str, str | None]) -> tuple[list[str], list[int]]:
-    children: dict[str, list[str]] = {}
-    roots: list[str] = []
-    for label, above in links.items():
-        (roots if above is None else children.setdefault(above, [])).append(label)
-    if not links:
-        _refuse(name, "it is empty; give at least one value")
-    if len(roots) > 1:
-        _refuse(
-            name,
-            f"depth 0: {len(roots)} values have no parent, so there is no single "
-            "root; put them under one, such as *",
-        )
-    order, stack = [], list(roots)
-    while stack:  # the mirror image of a pre-order is a post-order
-        label = stack.pop()
-        order.append(label)
-        stack.extend(children.get(label, ()))
-    if len(order) < len(links):
-        _refuse(
-            name,
-            f"{len(links) - len(order)} values never reach the root (a cycle); let "
-            "each chain of parents end at it",
-        )
-    order.reverse()
-    place = {label: node for node, label in enumerate(order)}
-    return order, [-1 if (above := links[x]) is None else place[above] for x in order]
-
-
-def _steps(tree: Hierarchy, rows: Sequence[Row]) -> list[dict[int, int]]:
-    """Return, for each level but the last, where a label that stands there goes next."""
-    width = max(map(len, rows))
-    steps: list[dict[str, str]] = [{} for _ in range(width - 1)]
-    clashes: set[tuple[int, str]] = set()
-    for level, pairs in enumerate(_pairs(row for row in rows if len(row) == width)):
-        for label, above in pairs:
-            if steps[level].setdefault(label, above) != above:
-                clashes.add((level + 1, label))
-    if clashes:
-        where = _counted([level for level, _ in clashes], "level", "repeated in some rows only")
-        _refuse(tree.name, f"{where}; let all rows leave a label at the same level")
-    for row in rows:
-        if len(row) < width and not tree.heights[tree.index(row[0])]:
-            padded = (*row[:-1], *row[-2:-1] * (width - len(row)), row[-1])
-            label = row[0]
-            for level in range(width - 1):  # where other rows have been, it follows them
-                label = steps[level].setdefault(label, padded[level + 1])
-    return [{tree.index(x): tree.index(above) for x, above in step.items()} for step in steps]
+def _restore(
+    kind: type[Hierarchy],
+    name: str,
+    labels: tuple[str, ...],
+    parents: tuple[int, ...],
+    ladder: tuple[int, Moves] | None,
+    origin: str | None,
+) -> Hierarchy:
+    made = kind(name, labels, parents=parents, ladder=ladder)
+    return made if origin is None else made.read_from(origin)
 
 
 def _is_post_order(parents: object, size: int) -> bool:
@@ -577,23 +428,21 @@ def _is_post_order(parents: object, size: int) -> bool:
 def _table_steps(tree: Hierarchy, table: object) -> list[dict[int, int]]:
     nodes = list(range(len(tree)))
     if not isinstance(table, list) or not table or table[0] != nodes:
-        _refuse(
-            tree.name, "'levels' must be a list of levels that starts with the nodes themselves"
-        )
+        refuse(tree.name, "'levels' must be a list of levels that starts with the nodes themselves")
     for level, row in enumerate(table):
         if (
             not isinstance(row, list)
             or len(row) != len(nodes)
             or any(type(node) is not int or not 0 <= node <= tree.root for node in row)
         ):
-            _refuse(tree.name, f"level {level} must hold the index of a node for each node")
+            refuse(tree.name, f"level {level} must hold the index of a node for each node")
     if set(table[-1]) != {tree.root}:
-        _refuse(tree.name, "the last level must be the root for every node")
+        refuse(tree.name, "the last level must be the root for every node")
     steps: list[dict[int, int]] = []
     for level, (row, following) in enumerate(pairwise(table), start=1):
         step: dict[int, int] = {}
         for node, above in zip(row, following, strict=True):
             if above not in (node, tree.parents[node]) or step.setdefault(node, above) != above:
-                _refuse(tree.name, f"level {level} does not lead from each node to its parent")
+                refuse(tree.name, f"level {level} does not lead from each node to its parent")
         steps.append(step)
     return steps

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, NoReturn
 
-from shoal.core.errors import HierarchyError, InputError
+from shoal.core.errors import InputError
+from shoal.hierarchies.links import refuse
 from shoal.hierarchies.tree import Hierarchy
 
 HYPERNYMS = ("@", "@i")  # "is a kind of", "is an instance of"
@@ -125,14 +126,14 @@ def wordnet_hierarchy(
         HierarchyError: values that the dictionary does not know or that are not below the root.
     """
     if not mapping:
-        _refuse(column, "the mapping is empty; give at least one value")
+        refuse(column, "the mapping is empty; give at least one value")
     senses = [place.under or place.sense for place in mapping.values()]
     top = None if root is None else Sense.read(root)
     wanted = {*senses, *(place.sense for place in mapping.values()), *([top] if top else [])}
     offsets = _find(Path(folder), {sense.lemma for sense in wanted})
     unknown = sum(1 for sense in senses if _offset(offsets, sense) is None)
     if unknown or (top is not None and _offset(offsets, top) is None):
-        _refuse(
+        refuse(
             column,
             f"{unknown or 1} of {len(mapping)} synsets are not in the dictionary; check lemma and "
             "sense in the mapping, and the root",
@@ -144,11 +145,7 @@ def wordnet_hierarchy(
     return Hierarchy.from_parents(column, links)
 
 
-def _refuse(column: str, problem: str) -> NoReturn:
-    raise HierarchyError(hierarchy=column, problem=problem)
-
-
-def _read(folder: Path, name: str) -> Path:
+def _file(folder: Path, name: str) -> Path:
     path = folder / name
     if not path.is_file():
         raise InputError(
@@ -160,7 +157,7 @@ def _read(folder: Path, name: str) -> Path:
 
 def _find(folder: Path, lemmas: Iterable[str]) -> dict[str, list[int]]:
     """Return the offsets of each lemma's senses, in order; lemmas that are not there left out."""
-    index = b"\n" + _read(folder, "index.noun").read_bytes()
+    index = b"\n" + _file(folder, "index.noun").read_bytes()
     found: dict[str, list[int]] = {}
     for lemma in lemmas:
         at = index.find(f"\n{lemma} n ".encode())
@@ -180,7 +177,7 @@ def _climb(folder: Path, starts: Iterable[int]) -> dict[int, Synset]:
     """Return every synset on any way from the given ones to the top."""
     found: dict[int, Synset] = {}
     lines: dict[int, tuple[str, list[int]]] = {}
-    with _read(folder, "data.noun").open("rb") as data:
+    with _file(folder, "data.noun").open("rb") as data:
         stack = list(dict.fromkeys(starts))[::-1]
         while stack:
             offset = stack[-1]
@@ -229,16 +226,16 @@ def _links(
     end: int | None,
 ) -> dict[str, str | None]:
     """Return the parent of each label, values and synsets alike."""
-    homes: dict[int, list[str]] = {}
+    values_of: dict[int, list[str]] = {}
     for value, place in mapping.items():
         if place.under is None:
-            homes.setdefault(starts[place.sense], []).append(value)
-    names = _names(mapping, homes, synsets)
+            values_of.setdefault(starts[place.sense], []).append(value)
+    names = _names(mapping, values_of, synsets)
     parents: dict[str, str | None] = {}
     outside = 0
     for value, place in mapping.items():
         offset: int | None = starts[place.under or place.sense]
-        if offset is None or place.under is not None or len(homes[offset]) > 1:
+        if offset is None or place.under is not None or len(values_of[offset]) > 1:
             parents[value] = names[offset or 0]
         while offset is not None and offset != end:
             above = synsets[offset].parent
@@ -247,15 +244,15 @@ def _links(
             offset = above
         outside += offset is None and end is not None
     if outside:
-        _refuse(column, f"{outside} of {len(mapping)} values are not below the chosen root")
+        refuse(column, f"{outside} of {len(mapping)} values are not below the chosen root")
     return parents or {next(iter(mapping)): None}
 
 
 def _names(
-    mapping: Mapping[str, Place], homes: Mapping[int, list[str]], synsets: Mapping[int, Synset]
+    mapping: Mapping[str, Place], values_of: Mapping[int, list[str]], synsets: Mapping[int, Synset]
 ) -> dict[int, str]:
     """Return the label of each synset: its only value, or its first word."""
-    names = {offset: values[0] for offset, values in homes.items() if len(values) == 1}
+    names = {offset: values[0] for offset, values in values_of.items() if len(values) == 1}
     taken = set(mapping)
     for offset, synset in synsets.items():
         if offset in names:

@@ -15,18 +15,20 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple, Protocol, TypeVar, cast
 
 import numba
 import numpy as np
 from numba.core import config
+from numba.core.caching import FunctionCache
+from numba.core.runtime.nrt import rtsys
 
-__all__ = ["fingerprint", "kept", "place"]
+__all__ = ["LEFT_OUT", "Decorator", "fingerprint", "kept", "made", "njit", "notice", "place"]
 
 KERNELS = Path(__file__).parent
 PREFIX = "shoal-kernels-"
@@ -34,33 +36,98 @@ KEPT = 3  # folders of other sources that stay: a second checkout, a version to 
 IDLE = 3600.0  # seconds without use before one of the others may go
 HOW = "set NUMBA_CACHE_DIR to a folder that lasts to keep them"
 
+LEFT_OUT = frozenset(os.environ.get("SHOAL_PLAIN_NUMBA", "").split(",")) - {""}
+"""Parts of our way of compiling (`compiler`) that are left out; "1": all of it."""
+
+Kernel = TypeVar("Kernel")
+
 _DECORATING = threading.RLock()
+_KERNELS: list[object] = []
+
+
+class Decorator(Protocol):
+    """What makes a kernel of a function; callers see the function."""
+
+    def __call__(self, function: Kernel, /) -> Kernel:
+        """Compile it when it is first called."""
+
+
+class Compiling(Protocol):
+    """Numba's `njit`, with all its options; its own annotations know only some."""
+
+    def __call__(self, **options: object) -> Decorator:
+        """Return a decorator."""
+
+
+njit = cast(Compiling, numba.njit)
+
+
+TRIED = {(0, 68)}
+"""Versions of Numba whose inner parts are known to be as they are used here."""
+
+is_ours = numba.version_info.short in TRIED and "1" not in LEFT_OUT
+"""Whether kernels are compiled and loaded our way, not Numba's own."""
+
+
+class _Loaded(FunctionCache):
+    """Numba's cache, which loads a kernel without loading all that compiling one needs.
+
+    Numba first imports every function that it can compile: a tenth of a second and 20 MB.
+    Compiling does so by itself, should the kernel not be there.
+    """
+
+    def load_overload(self, sig: object, target_context: object) -> object:
+        rtsys.initialize(target_context)  # the allocator, which some kernels call
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 def fingerprint(folder: Path = KERNELS) -> str:
-    """Return a hash of the kernels' sources and of the versions that compile them."""
+    """Return a hash of the kernels' sources and of what compiles them."""
     versions = (numba.__version__, np.__version__, str(sys.implementation.cache_tag))
-    told = sha256(" ".join(versions).encode())
+    digest = sha256(" ".join((*versions, *sorted(LEFT_OUT))).encode())
     for path in sorted(folder.rglob("*.py")):
         content = path.read_bytes()
-        told.update(f"\n{path.relative_to(folder).as_posix()} {len(content)}\n".encode())
-        told.update(content)
-    return told.hexdigest()[:20]
+        digest.update(f"\n{path.relative_to(folder).as_posix()} {len(content)}\n".encode())
+        digest.update(content)
+    return digest.hexdigest()[:20]
 
 
-def kept(**options: Any) -> Callable[[Any], Any]:
+def kept(**options: object) -> Decorator:
     """Return Numba's decorator; what it compiles is kept in our `place`.
 
     Numba asks for its setting once, when a function is decorated. It is set for that moment
     alone, so nothing changes for other users of Numba in the process.
     """
 
-    def decorate(function: Any) -> Any:
+    def decorate(function: Kernel) -> Kernel:
         folder = place()
         with _DECORATING, _setting(folder):
-            return numba.njit(cache=folder is not None, **options)(function)
+            compiled = njit(cache=folder is not None, **options)(function)
+        found = getattr(compiled, "_cache", None)
+        if is_ours and type(found) is FunctionCache:
+            found.__class__ = _Loaded
+        _KERNELS.append(compiled)
+        return compiled
 
     return decorate
+
+
+class Made(NamedTuple):
+    """How many kernels this process has compiled, and how many it has loaded compiled."""
+
+    compiled: int
+    loaded: int
+
+
+def made() -> Made:
+    """Count; a kernel that takes other types is another one."""
+    stats = [getattr(kernel, "stats", None) for kernel in _KERNELS]
+    known = [each for each in stats if each is not None]
+    return Made(
+        compiled=sum(sum(each.cache_misses.values()) for each in known),
+        loaded=sum(sum(each.cache_hits.values()) for each in known),
+    )
 
 
 @contextmanager
@@ -96,17 +163,22 @@ def place() -> Path | None:
             _sweep(folder)
             return folder
     root, until = _temporary()
+    # Containers often have a read-only package and no home: a first run must still work.
     folder = None if root is None else _writable(root / name)
     where = "not kept" if folder is None else f"kept in {root} {until}"
-    if sys.stderr is not None:
-        print(
-            f"shoal: neither its own folder nor the home folder can be written, so compiled "
-            f"kernels are {where}; {HOW}",
-            file=sys.stderr,
-        )
+    notice(
+        "neither its own folder nor the home folder can be written, so compiled kernels are "
+        f"{where}; {HOW}"
+    )
     if folder is not None:
         _sweep(folder)
     return folder
+
+
+def notice(text: str) -> None:
+    """Say something about compiling on standard error, where there is one."""
+    if sys.stderr is not None:
+        print(f"shoal: {text}", file=sys.stderr)
 
 
 def _roots() -> Iterator[Path | None]:
@@ -174,6 +246,7 @@ def _sweep(folder: Path) -> None:
 
     A process that still runs on one of them compiles again what it misses.
     """
+    # Another process may remove the same ones at the same moment.
     with suppress(OSError):
         others = [path for path in folder.parent.glob(PREFIX + "*") if path != folder]
         aged = sorted(((path.stat().st_mtime, path) for path in others), reverse=True)

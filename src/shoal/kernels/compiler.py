@@ -1,23 +1,36 @@
 """How Numba compiles our kernels: less often, and with less to prove.
 
-This reaches into Numba (see docs/adr/0004); `helpers` imports it only with a version that was
-tried. What differs from Numba's own way:
+This reaches into Numba (docs/adr/0004), so `helpers` imports it only with a version that was
+tried. It has five parts; `SHOAL_PLAIN_NUMBA=linked,index` leaves some out, `SHOAL_PLAIN_NUMBA=1`
+all. What each brings is measured by `benchmarks/compiler.py` (docs/benchmarks.md): CPU of the
+first calls of mondrian, bestcut, refine and kmember, and how long they run on Adult.
 
-- A helper, which only compiled code calls, gets no machine code of its own: it is linked into
-  its kernel.
-- A kernel that counts no references is optimized once, as a whole.
-- The signature of a call is sought once. Numba tries some thirty templates for every
-  `array[i, j]` anew, in typing and again in lowering.
-- Python's collector of cycles rests while a kernel is compiled.
-- In a lean kernel no index counts from the end, and no two arrays of a function overlap.
+linked
+    A helper, which only compiled code calls, gets no machine code of its own: it is linked
+    into its kernel. Numba makes it for itself first, then once more inside each caller. First
+    calls: a seventh to a third less.
+whole
+    A lean kernel is optimized once, with all its helpers. Numba optimizes each function, then
+    the kernel cheaply so that counts of references meet and cancel out, then in full; here
+    there are none to cancel. bestcut, refine and kmember run a fortieth shorter.
+signatures
+    The signature of a call is sought once. Numba tries some thirty templates for every
+    `array[i, j]` anew. First calls: a twentieth to a third less.
+index
+    In a lean kernel no index counts from the end, so none is asked whether it is negative.
+    bestcut runs a third shorter, refine a quarter, kmember a tenth.
+noalias
+    In a lean kernel no two arrays of a function overlap, so numbers may stay in registers.
+    refine runs a fourteenth shorter.
+
+Tried, and left out again, because each brought less than a tenth of a first call and nothing
+later: passes with nothing to do skipped, Python's collector of cycles at rest, signatures known to
+lowering too.
 """
 
 from __future__ import annotations
 
-import gc
 import operator
-from types import CodeType
-from typing import Any
 
 from numba._dynfunc import make_function
 from numba.core import cgutils, types
@@ -25,22 +38,26 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import register_pass
 from numba.core.cpu import CPUContext
-from numba.core.typed_passes import NativeLowering, NopythonRewrites, NopythonTypeInference
+from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 from numba.core.typing.context import Context
-from numba.core.untyped_passes import InlineClosureLikes
 from numba.np.arrayobj import load_item, make_array, store_item
+
+from shoal.kernels.cache import LEFT_OUT
 
 __all__ = ["HelperCompiler", "KernelCompiler"]
 
-_SIGNATURES: dict[bool, dict[Any, Any]] = {False: {}, True: {}}
+# What Numba calls is written as Numba writes it: without annotations, which it has none of.
+
+_SIGNATURES = {False: {}, True: {}}  # type: dict[bool, dict[object, object]]
 """Signatures of calls, without and with Numba's allocator."""
 
 
-def _shared(kind: Any, whole: Any, known: dict[Any, Any]) -> Any:
-    """Return what behaves as another object, shares its state, and knows signatures."""
+def _shared(kind, whole, known=None):
+    """Return what behaves as another object, shares its state, and may know signatures."""
     found = object.__new__(kind)
     found.__dict__ = whole.__dict__
-    found.known = known
+    if known is not None:
+        found.known = known
     return found
 
 
@@ -48,9 +65,8 @@ class _Function(types.Function):
     """A built-in function that knows its signatures."""
 
     __slots__ = ("known",)
-    known: dict[Any, Any]
 
-    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+    def get_call_type(self, context, args, kws):
         key = (self.typing_key, args)
         if kws or key not in self.known:
             found = super().get_call_type(context, args, kws)
@@ -64,9 +80,8 @@ class _Typing(Context):
     """Numba's typing of calls, which asks for each signature once."""
 
     __slots__ = ("known",)
-    known: dict[Any, Any]
 
-    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+    def resolve_function_type(self, func, args, kws):
         if isinstance(func, str) or kws:  # `static_getitem`: its arguments are no types
             return super().resolve_function_type(func, args, kws)
         key = (func, tuple(args))
@@ -77,27 +92,31 @@ class _Typing(Context):
             self.known[key] = found
         return self.known[key]
 
-    def resolve_value_type(self, val: Any) -> Any:
+    def resolve_value_type(self, val):
         found = super().resolve_value_type(val)
         is_operator = getattr(val, "__module__", None) == operator.getitem.__module__
         return _shared(_Function, found, self.known) if is_operator else found
 
 
-class _Target(CPUContext):
-    """Numba's lowering, with that typing."""
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Inference(NopythonTypeInference):
+    """Find the types, asking for each signature once."""
 
-    __slots__ = ("known",)
-    known: dict[Any, Any]
+    _name = "shoal_inference"
 
-    @property
-    def typing_context(self) -> Any:
-        return _shared(_Typing, self.__dict__["typing_context"], self.known)
+    def run_pass(self, state):
+        plain = state.typingctx
+        state.typingctx = _shared(_Typing, plain, _SIGNATURES[bool(state.flags.nrt)])
+        try:
+            return super().run_pass(state)
+        finally:
+            state.typingctx = plain
 
 
-class _LeanTarget(_Target):
+class _LeanTarget(CPUContext):
     """Lowering for kernels in which no index counts from the end."""
 
-    def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
+    def get_function(self, fn, sig, _firstcall=True):
         key = getattr(fn, "typing_key", None)
         if key in (operator.getitem, operator.setitem) and _is_element(sig):
             make = _element if key is operator.getitem else _store
@@ -105,10 +124,9 @@ class _LeanTarget(_Target):
         return super().get_function(fn, sig, _firstcall)
 
 
-def _is_element(sig: Any) -> bool:
+def _is_element(sig):
     """Say whether a signature names one number of an array of numbers."""
-    array = sig.args[0]
-    parts = _parts(sig.args[1])
+    array, parts = sig.args[0], _parts(sig.args[1])
     return (
         isinstance(array, types.Array)
         and isinstance(array.dtype, types.Number | types.Boolean)
@@ -118,11 +136,11 @@ def _is_element(sig: Any) -> bool:
     )
 
 
-def _parts(index: Any) -> tuple[Any, ...]:
+def _parts(index):
     return tuple(index.types) if isinstance(index, types.UniTuple | types.Tuple) else (index,)
 
 
-def _place(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _place(context, builder, sig, args):
     """Return where an element lies."""
     array, index = sig.args[:2]
     kinds, values = _parts(index), [args[1]]
@@ -135,80 +153,66 @@ def _place(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     )
 
 
-def _element(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _element(context, builder, sig, args):
     return load_item(context, builder, sig.args[0], _place(context, builder, sig, args))
 
 
-def _store(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _store(context, builder, sig, args):
     array, value = sig.args[0], sig.args[2]
     item = context.cast(builder, args[2], value, array.dtype)
     store_item(context, builder, array, item, _place(context, builder, sig, args))
     return context.get_dummy_value()
 
 
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Lowering(NativeLowering):
+    """Lower a kernel; where it is lean, with what that allows."""
+
+    _name = "shoal_lowering"
+
+    def run_pass(self, state):
+        is_lean = not state.flags.nrt
+        plain = state.targetctx
+        if is_lean and "index" not in LEFT_OUT:
+            state.targetctx = _shared(_LeanTarget, plain)
+        state.flags.noalias = is_lean and "noalias" not in LEFT_OUT
+        try:
+            return self.lower(state)
+        finally:
+            state.targetctx = plain
+
+    def lower(self, state):
+        if not state.flags.nrt and "whole" not in LEFT_OUT:
+            state.library = _library(_Whole, state)
+        return super().run_pass(state)
+
+
+def _library(kind, state):
+    library = kind(state.targetctx.codegen(), state.func_id.func_qualname)
+    library.enable_object_caching()
+    return library
+
+
 class _Whole(JITCodeLibrary):
-    """Code of a kernel that counts no references: optimized once, with all its helpers.
+    """Code of a kernel that counts no references: optimized once, with all its helpers."""
 
-    Numba first optimizes each function, then the kernel cheaply so that counts of references
-    meet and cancel out, then in full. Where there are none to cancel, the last step alone
-    compiles as fast, and the code runs up to twice as fast (`refine`).
-    """
-
-    def _optimize_functions(self, ll_module: Any) -> None:
+    def _optimize_functions(self, ll_module):
         ll_module.data_layout = self._codegen._data_layout
 
-    def _optimize_final_module(self) -> None:
+    def _optimize_final_module(self):
         manager, builder = self._codegen._module_pass_manager()
         manager.run(self._final_module, builder)
 
 
 class _Linked(_Whole):
-    """Code of a helper, which waits to be linked into a kernel."""
+    """Code of a helper, which waits to be linked into a kernel and is optimized there."""
 
-    def _optimize_final_module(self) -> None:
+    def _optimize_final_module(self):
         """Leave that to the kernel."""
 
-    def _finalize_final_module(self) -> None:
+    def _finalize_final_module(self):
         self._finalize_dynamic_globals()
         self._finalized = True
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _Inference(NopythonTypeInference):
-    """Find the types, asking for each signature once."""
-
-    _name = "shoal_inference"
-
-    def run_pass(self, state: Any) -> bool:
-        plain = state.typingctx
-        state.typingctx = _shared(_Typing, plain, _SIGNATURES[bool(state.flags.nrt)])
-        try:
-            return bool(super().run_pass(state))
-        finally:
-            state.typingctx = plain
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _Lowering(NativeLowering):
-    """Lower a kernel."""
-
-    _name = "shoal_lowering"
-
-    def run_pass(self, state: Any) -> bool:
-        is_lean = not state.flags.nrt
-        plain = state.targetctx
-        kind = _LeanTarget if is_lean else _Target
-        state.targetctx = _shared(kind, plain, _SIGNATURES[not is_lean])
-        state.flags.noalias = is_lean
-        try:
-            return self.lower(state, is_lean=is_lean)
-        finally:
-            state.targetctx = plain
-
-    def lower(self, state: Any, *, is_lean: bool) -> bool:
-        if is_lean:
-            state.library = _library(_Whole, state)
-        return bool(super().run_pass(state))
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -217,7 +221,7 @@ class _HelperLowering(_Lowering):
 
     _name = "shoal_helper_lowering"
 
-    def lower(self, state: Any, *, is_lean: bool) -> bool:
+    def lower(self, state):
         library = state.library = _library(_Linked, state)
         state.flags.no_compile = True
         NativeLowering.run_pass(self, state)
@@ -231,54 +235,23 @@ class _HelperLowering(_Lowering):
         return True
 
 
-def _library(kind: Any, state: Any) -> Any:
-    library = kind(state.targetctx.codegen(), state.func_id.func_qualname)
-    library.enable_object_caching()
-    return library
-
-
-def _passes(state: Any, lowering: Any) -> Any:
-    """Return Numba's own passes, with ours in the place of some, and without idle ones.
-
-    A function without inner functions has none to inline; without an allocator there are no
-    expressions of whole arrays to rewrite.
-    """
-    ours = {NativeLowering: lowering, NopythonTypeInference: _Inference}
-    constants = state.func_id.func.__code__.co_consts
-    idle: list[Any] = [] if state.flags.nrt else [NopythonRewrites]
-    if not any(isinstance(constant, CodeType) for constant in constants):
-        idle.append(InlineClosureLikes)
-    passes = DefaultPassBuilder.define_nopython_pipeline(state, lowering._name)
-    passes.passes = [(ours.get(p, p), text) for p, text in passes.passes if p not in idle]
-    passes.finalize()
-    return passes
-
-
 class KernelCompiler(CompilerBase):
-    """Compiles what Python calls.
+    """Compiles what Python calls: Numba's own passes, with ours in the place of two."""
 
-    Meanwhile nobody looks for cycles among the many small objects of a compiler: in vain, that
-    takes a sixth of the time.
-    """
+    lowering = _Lowering
 
-    def compile_extra(self, func: Any) -> Any:
-        """Compile a function, as Numba asks for it."""
-        is_on = gc.isenabled()
-        gc.disable()
-        try:
-            return super().compile_extra(func)
-        finally:
-            if is_on:
-                gc.enable()
-
-    def define_pipelines(self) -> list[Any]:
+    def define_pipelines(self):
         """Return the passes, as Numba asks for them."""
-        return [_passes(self.state, _Lowering)]
+        ours = {NativeLowering: self.lowering}
+        if "signatures" not in LEFT_OUT:
+            ours[NopythonTypeInference] = _Inference
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state, self.lowering._name)
+        passes.passes = [(ours.get(p, p), text) for p, text in passes.passes]
+        passes.finalize()
+        return [passes]
 
 
-class HelperCompiler(CompilerBase):
+class HelperCompiler(KernelCompiler):
     """Compiles what only kernels call."""
 
-    def define_pipelines(self) -> list[Any]:
-        """Return the passes, as Numba asks for them."""
-        return [_passes(self.state, _HelperLowering)]
+    lowering = _Lowering if "linked" in LEFT_OUT else _HelperLowering

@@ -10,8 +10,6 @@ number of records.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -73,12 +71,12 @@ def _rules(promise: PromiseArrays, behind: int) -> NDArray[np.float64]:
     rows[:, HOW] = promise.distance
     rows[:, LOW] = promise.start[promise.column] + behind
     rows[:, HIGH] = promise.start[promise.column + 1] + behind
-    more: list[NDArray[Any]] = []
+    more: list[NDArray[np.generic]] = []
     at = FIRST + rows.size
     for m, (kind, column) in enumerate(zip(promise.kind, promise.column, strict=True)):
         values = slice(promise.start[column], promise.start[column + 1])
         tree = slice(promise.tree_start[column], promise.tree_start[column + 1])
-        own: list[NDArray[Any]] = []
+        own: list[NDArray[np.generic]] = []
         if kind == ALPHA:
             own = [promise.marked[m, : values.stop - values.start]]
         elif kind in (CLOSENESS, NT_CLOSENESS):

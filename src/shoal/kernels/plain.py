@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -59,7 +58,7 @@ class PlainJudge:
         seen = EquivalenceClass(records, counts, reference=self.reference)
         return not self.promise.holds(seen)
 
-    def _answer(self, counts: Any, size: int, records: float) -> float:
+    def _answer(self, counts: Sequence[float], size: int, records: float) -> float:
         try:
             return float(self.breaks(int(records), [int(counts[v]) for v in range(size)]))
         except BaseException:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.domain import Domain
-from shoal.methods.frequency import FrequencyTable
 from shoal.methods.microaggregation.centroids import column_centroids, whole_table
 from shoal.methods.microaggregation.semantic import between, distance_name
-from shoal.methods.recoding import Recoding
+from shoal.table.domain import Domain
+from shoal.table.frequency import FrequencyTable
+from shoal.table.recoding import Recoding
 
 Labels = Sequence[Sequence[str | None]]
 Sums = NDArray[np.int64]  # [parts, 2, 2]: of SSE and SST, as `_exact` has them

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from shoal.core.errors import InputError
 from shoal.hierarchies.tree import Hierarchy
-from shoal.methods.domain import Domain
 from shoal.schema.schema import Kind
+from shoal.table.domain import Domain
 
 
 class CellCost(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.core.errors import MethodError
-from shoal.methods.domain import weighted_heights
+from shoal.table.domain import weighted_heights
 
 
 def weighted_hierarchical_distance(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shoal.measures.attacks.match import label_ends
 from shoal.measures.cells import run_of_label
 from shoal.measures.utility import is_interval
-from shoal.methods.domain import Domain
+from shoal.table.domain import Domain
 
 
 def label_diversity(domain: Domain, labels: Sequence[str | None]) -> NDArray[np.float64]:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.measures.cells import cost_of_node, cost_of_run, costs_on_line, leaves
-from shoal.methods.domain import Domain
-from shoal.methods.recoding import Recoding
 from shoal.reports.release import OLD_NAMES
+from shoal.table.domain import Domain
+from shoal.table.recoding import Recoding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +28,8 @@ class Grouping:
         height, level, cover: float64[classes, columns], see `CellCost`.
         leaves: int64[columns], leaves that `cover` counts.
         minority: records whose target differs from their class's majority, or None.
-        diversity: float64[classes], records diversity over the quasi-identifiers (seed
-            000, definition 2), or None where the original values are not known.
+        diversity: float64[classes], records diversity over the quasi-identifiers
+            ([netshiunda2020], definition 2), or None where the original values are not known.
         spread: float64[classes], the same over the sensitive columns, or None.
     """
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.frequency import FrequencyTable
-from shoal.methods.recoding import Recoding
 from shoal.methods.sensitive import named, sensitive_column
-from shoal.privacy import EquivalenceClass, Promise, Verdict, expand, judge_classes
+from shoal.privacy import EquivalenceClass, Promise, Verdict, expand, judge_classes, judge_sizes
+from shoal.table.frequency import ONCE, FrequencyTable
+from shoal.table.recoding import Recoding
 
 
 def one_class(table: FrequencyTable) -> Recoding:
@@ -29,7 +29,7 @@ def one_class(table: FrequencyTable) -> Recoding:
 def failing_classes(recoding: Recoding, promises: Sequence[Promise]) -> NDArray[np.bool_]:
     """Say of each class whether it breaks a promise.
 
-    Closeness is judged against the released records, or, for a part of a table, against
+    Closeness is judged against the released records, or, for a partition of a table, against
     the whole table.
     """
     wrong = np.zeros(recoding.classes, dtype=np.bool_)
@@ -44,7 +44,8 @@ def judge_recoding(recoding: Recoding, promises: Sequence[Promise]) -> Iterator[
     names = [domain.name for domain in domains]
     for promise in expand(promises, names):
         if promise.column is None:
-            yield judge_classes(promise, (EquivalenceClass(int(n)) for n in recoding.sizes))
+            held = None if recoding.table.persons is None else recoding.sizes.tolist()
+            yield judge_sizes(promise, recoding.persons.tolist(), held=held)
             continue
         column = names.index(promise.column)
         verdict = judge_classes(named(promise, domains[column]), _classes(recoding, column))
@@ -55,6 +56,11 @@ def _classes(recoding: Recoding, column: int) -> Iterator[EquivalenceClass]:
     table = recoding.table
     kept = recoding.label >= 0
     domain = table.sensitive_domains[column]
+    if not recoding.classes:  # all are suppressed: there is nothing to compare with
+        return
+    if table.persons is not None:
+        yield from _classes_of_persons(recoding, column)
+        return
     values = table.sensitive[recoding.row[kept], column].astype(np.int64)
     histogram = np.zeros((recoding.classes, len(domain)), dtype=np.int64)
     np.add.at(histogram, (recoding.label[kept], values), recoding.count[kept])
@@ -62,3 +68,63 @@ def _classes(recoding: Recoding, column: int) -> Iterator[EquivalenceClass]:
     seen = sensitive_column(domain, whole)
     for row in seen.histograms(histogram):
         yield EquivalenceClass(int(row.sum()), row.tolist(), reference=seen.reference)
+
+
+def _classes_of_persons(recoding: Recoding, column: int) -> Iterator[EquivalenceClass]:
+    """Yield the classes by their different (person, value) pairs.
+
+    Closeness is judged against the pairs of the released records, or of the whole table.
+    """
+    table = recoding.table
+    assert table.persons is not None
+    kept = recoding.label >= 0
+    row, label, count = recoding.row[kept], recoding.label[kept], recoding.count[kept]
+    who = table.persons[row].astype(np.int64)
+    domain = table.sensitive_domains[column]
+    size = max(len(domain), 1)
+    value = table.sensitive[row, column].astype(np.int64)
+    histogram = np.zeros((recoding.classes, size), dtype=np.int64)
+    once = who == ONCE
+    np.add.at(histogram, (label[once], value[once]), count[once])
+    whole = histogram.sum(axis=0)
+    known = who >= 0
+    pairs = np.unique(np.stack((label[known], who[known], value[known]), axis=1), axis=0)
+    np.add.at(histogram, (pairs[:, 0], pairs[:, 2]), 1)
+    anywhere = np.unique(pairs[:, 1:], axis=0)
+    whole += np.bincount(anywhere[:, 1], minlength=size)
+    persons = int(count[once].sum()) + len(np.unique(pairs[:, 1]))
+    if not persons:  # records of nobody: there is nothing to compare with
+        for records in recoding.sizes.tolist():
+            yield EquivalenceClass(0, several=(), held=records)
+        return
+    if table.whole_people is not None:
+        whole, persons = table.people_by_value(column), table.whole_people[1]
+    seen = sensitive_column(domain, whole, persons=persons)
+    place = np.full(size, -1, dtype=np.int64)
+    place[seen.codes] = seen.places
+    several = _several(pairs, place, recoding.classes)
+    sizes = zip(recoding.persons.tolist(), recoding.sizes.tolist(), several, strict=True)
+    for counts, (people, records, values) in zip(seen.histograms(histogram), sizes, strict=True):
+        yield EquivalenceClass(
+            people, counts.tolist(), reference=seen.reference, several=values, held=records
+        )
+
+
+def _several(
+    pairs: NDArray[np.int64], place: NDArray[np.int64], classes: int
+) -> list[list[list[int]]]:
+    """Return, for each class, the places of the values of those who have several in it.
+
+    pairs: class, person and value, sorted and distinct.
+    """
+    found: list[list[list[int]]] = [[] for _ in range(classes)]
+    if not len(pairs):
+        return found
+    fresh = np.ones(len(pairs), dtype=np.bool_)
+    fresh[1:] = (pairs[1:, :2] != pairs[:-1, :2]).any(axis=1)
+    starts = np.flatnonzero(fresh)
+    ends = np.append(starts[1:], len(pairs))
+    for begin, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        if end - begin > 1:
+            found[int(pairs[begin, 0])].append(place[pairs[begin:end, 2]].tolist())
+    return found

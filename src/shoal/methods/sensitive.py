@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.domain import Domain
 from shoal.privacy import Promise, Reference
+from shoal.table.domain import Domain
 
 
 class SensitiveColumn(NamedTuple):
@@ -25,22 +25,25 @@ class SensitiveColumn(NamedTuple):
         return found
 
 
-def sensitive_column(domain: Domain, totals: NDArray[np.int64]) -> SensitiveColumn:
+def sensitive_column(
+    domain: Domain, totals: NDArray[np.int64], *, persons: int | None = None
+) -> SensitiveColumn:
     """Return how a column is seen of which these records of each code are left.
 
     A value that is not there any more has no place in an order or a hierarchy that is built
-    of the values; in a declared order it has.
+    of the values; in a declared order it has. persons: how many there are, where the totals
+    are of persons.
     """
     present = np.flatnonzero(totals)
     if domain.scale is None:
-        reference = _reference(totals, domain, present)
+        reference = _reference(totals, domain, present, persons)
         return SensitiveColumn(present, np.arange(len(present)), reference)
     labels = [domain.labels[code] for code in present]
     found = domain.scale.read(labels)
     places = np.array([found.place[label] for label in labels], dtype=np.int64)
     counts = np.zeros(len(found.labels), dtype=np.int64)
     counts[places] = totals[present]
-    return SensitiveColumn(present, places, found.reference(counts.tolist()))
+    return SensitiveColumn(present, places, found.reference(counts.tolist(), persons=persons))
 
 
 def named(promise: Promise, domain: Domain) -> Promise:
@@ -48,13 +51,16 @@ def named(promise: Promise, domain: Domain) -> Promise:
     return promise if domain.scale is None else domain.scale.named(promise)
 
 
-def _reference(totals: NDArray[np.int64], domain: Domain, present: NDArray[np.int64]) -> Reference:
+def _reference(
+    totals: NDArray[np.int64], domain: Domain, present: NDArray[np.int64], persons: int | None
+) -> Reference:
     counts = totals[present].tolist()
     labels = [domain.labels[code] for code in present]
     if domain.ladder is None:
-        return Reference(counts, values=labels)
+        return Reference(counts, values=labels, persons=persons)
     return Reference(
         counts,
+        persons=persons,
         values=labels,
         parents=domain.ladder.parents,
         heights=domain.ladder.heights,

@@ -12,26 +12,26 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.hierarchies.build import Dates, Intervals, Mask, Order, TopBottom
 from shoal.hierarchies.tree import Hierarchy
-from shoal.methods.domain import Domain
-from shoal.methods.recoding import Recoding
-from shoal.model.batch import Home, Judge, Spread, settle
+from shoal.model.batch import EACH, Histogram, Judge, ReleasedTuple, assign_classes
 from shoal.model.cells import date_cell, interval_cell, mask_of, masked_cell, order_cell
+from shoal.model.coverage import precompute_coverage
+from shoal.model.document_types import Cell, MaskRule
 from shoal.model.model import ModelColumn, RecodingModel
 from shoal.model.runtime import Encoder
-from shoal.model.sweep import sweep
 from shoal.schema.schema import Attribute, Kind, Schema
+from shoal.table.domain import Domain
+from shoal.table.frequency import NOBODY, ONCE, FrequencyTable
+from shoal.table.recoding import Recoding
 
 _LINES = {Kind.NUMERIC: "number", Kind.DATE: "date", Kind.ORDINAL: "rank"}
-Cell = dict[str, Any]
 # Settles the training records in the classes of a draft: the records of each, and those of none.
-Trial = Callable[[RecodingModel], tuple[Mapping[Home, int], int]]
+Trial = Callable[[RecodingModel], tuple[Mapping[ReleasedTuple, int], int]]
 
 
 def model_of(
@@ -68,6 +68,7 @@ def model_of(
     if released is not None:
         cells = _with_centroids(cells, released)
     order = _preference(recoding, cells)
+    levels = recoding.facts.get("levels")
     draft = RecodingModel(
         method=method,
         schema=schema,
@@ -80,12 +81,16 @@ def model_of(
         regions=(),
         # A model holds numbers or null; a measure without bounds tells an encoder nothing.
         utility={n: None if v is None or math.isinf(v) else v for n, v in utility.items()},
-        levels=recoding.facts.get("levels"),
+        levels=(
+            {n: v for n, v in levels.items() if isinstance(v, int)}
+            if isinstance(levels, dict)
+            else None
+        ),
         on_unseen=on_unseen,
     )
     draft = _with_regions(draft, [[column[i] for column in cells] for i in order], counts=None)
     sizes, lost = _tried(draft, recoding) if trial is None else trial(draft)
-    return _settled(draft, sizes, lost)
+    return _with_training_counts(draft, sizes, lost)
 
 
 def _with_regions(
@@ -94,7 +99,7 @@ def _with_regions(
     """Return the model with these regions; a cell that several share is kept once."""
     columns, places = [], []
     for j, column in enumerate(model.columns):
-        found: dict[tuple[tuple[str, Any], ...], int] = {}
+        found: dict[tuple[tuple[str, object], ...], int] = {}
         keys = [_key(region[j]) for region in regions]
         places.append([found.setdefault(key, len(found)) for key in keys])
         first: dict[int, Cell] = {}
@@ -105,7 +110,7 @@ def _with_regions(
     return replace(model, columns=tuple(columns), regions=numbers, counts=counts)
 
 
-def _key(cell: Cell) -> tuple[tuple[str, Any], ...]:
+def _key(cell: Cell) -> tuple[tuple[str, object], ...]:
     return tuple(sorted((k, tuple(v) if isinstance(v, list) else v) for k, v in cell.items()))
 
 
@@ -140,38 +145,40 @@ def _preference(recoding: Recoding, cells: list[list[Cell]]) -> list[int]:
     return sorted(range(recoding.classes), key=lambda i: (round(float(total[i]), 9), texts[i]))
 
 
-def _tried(draft: RecodingModel, recoding: Recoding) -> tuple[Mapping[Home, int], int]:
+def _tried(draft: RecodingModel, recoding: Recoding) -> tuple[Mapping[ReleasedTuple, int], int]:
     """Try a model on its training records: how many are in each class in the end."""
     judge = Judge.of(draft.schema, draft.schema.privacy)
     tuples, spreads = _training(recoding, judge)
     encoder = Encoder(draft.to_document(), "suppress")
-    sweep(encoder)
-    homes = settle(encoder, tuples, spreads, judge=judge)
-    sizes: Counter[Home] = Counter()
+    precompute_coverage(encoder)
+    released = assign_classes(encoder, tuples, spreads, judge=judge)
+    sizes: Counter[ReleasedTuple] = Counter()
     lost = 0
-    for home, spread in zip(homes, spreads, strict=True):
-        if home is None:
+    for label, spread in zip(released, spreads, strict=True):
+        if label is None:
             lost += sum(spread.values())
         else:
-            sizes[home] += sum(spread.values())
+            sizes[label] += sum(spread.values())
     return sizes, lost
 
 
-def _settled(draft: RecodingModel, sizes: Mapping[Home, int], lost: int) -> RecodingModel:
+def _with_training_counts(
+    draft: RecodingModel, sizes: Mapping[ReleasedTuple, int], lost: int
+) -> RecodingModel:
     """Keep the classes that training records are in."""
     left = dict(sizes)
     kept, counts = [], []
-    for region, home in zip(draft.regions, draft.tuples(), strict=True):
-        if left.get(home):
-            cells = [dict(c.cells[i]) for c, i in zip(draft.columns, region, strict=True)]
+    for region, label in zip(draft.regions, draft.tuples(), strict=True):
+        if left.get(label):
+            cells = [c.cells[i].copy() for c, i in zip(draft.columns, region, strict=True)]
             kept.append(cells)
-            counts.append(left.pop(home))
+            counts.append(left.pop(label))
     return replace(_with_regions(draft, kept, counts=tuple(counts)), suppressed=lost)
 
 
 def _training(
     recoding: Recoding, judge: Judge
-) -> tuple[list[tuple[str | None, ...]], list[Spread]]:
+) -> tuple[list[tuple[str | None, ...]], list[Histogram]]:
     """Return the distinct training tuples as texts, and the sensitive values of each."""
     table = recoding.table
     starts = np.flatnonzero(np.diff(table.tuple_ids, prepend=-1))
@@ -182,16 +189,26 @@ def _training(
     names = [domain.name for domain in table.sensitive_domains]
     wanted = [names.index(name) for name in judge.columns]
     spreads: list[Counter[tuple[str | None, ...]]] = [Counter() for _ in starts]
-    values = [
+    values: list[list[str | None]] = [
         [table.sensitive_domains[i].labels[code] for code in table.sensitive[:, i].tolist()]
         for i in wanted
     ]
+    if judge.persons:
+        values.append(_who(table))
     rows = zip(*values, strict=True) if values else ((),) * table.rows
     for number, texts, records in zip(
         table.tuple_ids.tolist(), rows, table.counts.tolist(), strict=True
     ):
         spreads[number][texts] += records
     return list(zip(*columns, strict=True)), list(spreads)
+
+
+def _who(table: FrequencyTable) -> list[str | None]:
+    """Return the person of each row as a judge reads it."""
+    if table.persons is None:  # nobody has two records
+        return [EACH] * table.rows
+    special: dict[int, str | None] = {int(ONCE): EACH, int(NOBODY): None}
+    return [special.get(who, str(who)) for who in table.persons.tolist()]
 
 
 @dataclass(frozen=True)
@@ -203,7 +220,7 @@ class _Column:
     attribute: Attribute
     scale: str
     root: str
-    mask: dict[str, Any] | None
+    mask: MaskRule | None
 
     @classmethod
     def of(cls, domain: Domain, attribute: Attribute) -> _Column:

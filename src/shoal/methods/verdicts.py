@@ -74,6 +74,62 @@ def _breaks(
     return np.asarray(asked & (_distance(promise, m, values, extra) > limit * (1 + SLACK)))
 
 
+def shortage(
+    promise: ax.PromiseArrays, sizes: NDArray[np.int64], histograms: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return how far each class is from keeping the promise, in records, more or less.
+
+    It says which of two mergers mends more, and judges nothing. Arguments as for `breaking`.
+
+    Law:
+        Two classes together are at most as far from it as the two apart: each part is a convex
+        function of counts that grows as they do.
+    """
+    short = np.maximum(promise.k - sizes, 0).astype(np.float64)
+    step = max(CELLS // max(histograms.shape[1], 1), 1)
+    for begin in range(0, len(sizes), step):
+        some = slice(begin, begin + step)
+        for m in range(promise.kind.size):
+            column = promise.column[m]
+            values = slice(int(promise.start[column]), int(promise.start[column + 1]))
+            short[some] += _excess(promise, m, values, sizes[some], histograms[some, values])
+    return short
+
+
+def _excess(
+    promise: ax.PromiseArrays,
+    m: int,
+    values: slice,
+    sizes: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Return the records by which each class misses one model; 0: it does not, or by rounding."""
+    kind, limit, second = promise.kind[m], promise.first_number[m], promise.second_number[m]
+    if kind == ax.DISTINCT:
+        return np.asarray(np.maximum(limit - (counts > 0).sum(axis=1), 0.0))
+    if kind == ax.RECURSIVE:
+        ordered = -np.sort(-counts, axis=1)
+        tail = ordered[:, int(limit) - 1 :].sum(axis=1)
+        missing = np.maximum(limit - (counts > 0).sum(axis=1), 0.0)
+        return np.asarray(missing + np.maximum(ordered[:, 0] - second * tail, 0.0))
+    shares = counts / sizes[:, None]
+    if kind == ax.ENTROPY:
+        logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+        return np.asarray(sizes * np.maximum(np.log(limit) + (shares * logs).sum(axis=1), 0.0))
+    if kind == ax.ALPHA:
+        marked = promise.marked[m, : values.stop - values.start]
+        top = shares[:, marked].max(axis=1, initial=0.0)
+        return np.asarray(sizes * np.maximum(top - limit, 0.0))
+    reference = promise.reference[values]
+    extra = shares - reference / reference.sum()
+    if kind == ax.PLAIN:  # what it asks is its own; whatever that is, the whole table keeps it
+        return np.asarray(sizes * np.abs(extra).sum(axis=1) / 2)
+    found = sizes * np.maximum(_distance(promise, m, values, extra) - limit, 0.0)
+    if kind == ax.NT_CLOSENESS:
+        found[sizes >= second] = 0.0
+    return np.asarray(found)
+
+
 def _distance(
     promise: ax.PromiseArrays, m: int, values: slice, extra: NDArray[np.float64]
 ) -> NDArray[np.float64]:

@@ -9,21 +9,22 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Sequence
-from typing import Any
 
 from shoal.core.errors import MethodError
 from shoal.hierarchies.build import Mask, Order
-from shoal.model.runtime import hide
+from shoal.model.column import hide
+from shoal.model.document_types import Cell, MaskRule
 
 _SPAN = re.compile(r"([\[(])([^,]*), ([^,]*)([\])])")
 _ONE_SIDED = re.compile(r"(<=|<|>=|>)(.*)")
+_OPEN = {"()": "both", "(]": "low", "[)": "high"}  # which ends do not belong to an interval
 
 
-def _strange(what: str) -> MethodError:
+def _not_of_the_rule(what: str) -> MethodError:
     return MethodError(problem=f"a label of {what} is not one that the rule makes")
 
 
-def interval_cell(label: str) -> dict[str, Any]:
+def interval_cell(label: str) -> Cell:
     """Return the cell of an interval as `Intervals` and `TopBottom` write it.
 
     Example:
@@ -34,23 +35,27 @@ def interval_cell(label: str) -> dict[str, Any]:
     """
     found = _SPAN.fullmatch(label)
     if found:
-        sides = (found[1] == "(", found[4] == ")")
-        is_open = {(True, True): "both", (True, False): "low", (False, True): "high"}.get(sides)
-        cell = {"low": found[2], "high": found[3]}
-        return {**cell, **({"open": is_open} if is_open else {}), "label": label}
+        cell: Cell = {"low": found[2], "high": found[3]}
+        is_open = _OPEN.get(found[1] + found[4])
+        if is_open:
+            cell["open"] = is_open
+        cell["label"] = label
+        return cell
     if label.endswith("+"):
         return {"low": label[:-1], "high": None, "label": label}
     found = _ONE_SIDED.fullmatch(label)
     if not found:
-        raise _strange("an interval")
+        raise _not_of_the_rule("an interval")
     if found[1][0] == "<":
         cell = {"low": None, "high": found[2], "label": label}
-        return cell if found[1] == "<=" else {**cell, "open": "high"}
-    cell = {"low": found[2], "high": None, "label": label}
-    return cell if found[1] == ">=" else {**cell, "open": "low"}
+    else:
+        cell = {"low": found[2], "high": None, "label": label}
+    if found[1] in ("<", ">"):
+        cell["open"] = "high" if found[1] == "<" else "low"
+    return cell
 
 
-def date_cell(label: str) -> dict[str, Any]:
+def date_cell(label: str) -> Cell:
     """Return the cell of a day, month, quarter, year or decade.
 
     Example:
@@ -66,14 +71,15 @@ def date_cell(label: str) -> dict[str, Any]:
         last_year = f"{int(year) + 9:04d}"
     elif len(label) >= 7:
         months = (int(label[5:7]), int(label[5:7]))
-    first = f"{year}-{months[0]:02d}-01"
+    # The calendar begins with the year 1, so the first decade does, too.
+    first = f"{max(year, '0001')}-{months[0]:02d}-01"
     last = f"{last_year}-{months[1]:02d}-{monthrange(int(last_year), months[1])[1]:02d}"
     if len(label) == 10:
         first = last = label
     return {"low": first, "high": f"{last} 23:59:59.999999", "label": label}
 
 
-def mask_of(rule: Mask, texts: Sequence[str]) -> dict[str, Any]:
+def mask_of(rule: Mask, texts: Sequence[str]) -> MaskRule:
     """Return a mask with everything that was left to its defaults written out."""
     return {
         "char": rule.char,
@@ -84,17 +90,15 @@ def mask_of(rule: Mask, texts: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def masked_cell(value: str, label: str, mask: dict[str, Any]) -> dict[str, Any]:
+def masked_cell(value: str, label: str, mask: MaskRule) -> Cell:
     """Return the cell of a masked label that covers `value`."""
     for lost in range(mask["length"] - 1, 0, -1):  # the one that covers most
         if hide(value, mask, lost) == label:
             return {"mask": label, "lost": lost}
-    raise _strange("a mask")
+    raise _not_of_the_rule("a mask")
 
 
-def order_cell(
-    rule: Order, label: str, values: Sequence[str | None], *, scale: str
-) -> dict[str, Any]:
+def order_cell(rule: Order, label: str, values: Sequence[str | None], *, scale: str) -> Cell:
     """Return the cell of a group "low … high"; a given order says who is between."""
     known = [str(v) for v in values] if rule.order is None else [str(v) for v in rule.order]
     places = {value: i for i, value in enumerate(known)}
@@ -106,4 +110,4 @@ def order_cell(
                 return {"values": known[places[low] : places[high] + 1], "label": label}
             return {"low": low, "high": high, "label": label}
         at = label.find(" … ", at + 1)
-    raise _strange("a group")
+    raise _not_of_the_rule("a group")

@@ -2,23 +2,23 @@
 
 A number of a neutral column keeps its digits and a text its escapes, whatever the
 machine: only the quasi-identifiers are taken apart. In the same small part of Python as
-`model_runtime`, because exports carry both.
+`runtime`, because exports carry both.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from shoal.core.keys import DIGITS, SPACE
-from shoal.model.runtime import DEEP, Encoder, Rejected
+from shoal.model.column import Rejected
+from shoal.model.runtime import Encoder
 
 ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 QUOTED = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 BLANK = " \t\n\r"
+DEEP = 40  # nesting that a line may have
 HEX = "0123456789abcdefABCDEF"
 
 
-def quote(text: Any) -> str:
+def quote(text: str | None) -> str:
     """Return a text as JSON writes it; None as null."""
     if text is None:
         return "null"
@@ -168,7 +168,7 @@ def text_in(token: str) -> str:
     return "".join(parts)
 
 
-def plain(token: str) -> Any:
+def plain(token: str) -> str | None:
     """Return a JSON value as the text that the encoder reads; None for null."""
     if token == "null":
         return None
@@ -228,19 +228,17 @@ def scan(line: str) -> dict[str, str]:
     return found
 
 
-def encode_line(encoder: Encoder, line: str) -> Any:
+def encode_line(encoder: Encoder, line: str) -> tuple[str | None, int]:
     """Encode one line; return (its released line, class), the line None if it is removed.
 
-    The class is -1 where no class covers the record.
+    The class is -1 where no class covers the record, -2 where it is suppressed.
     """
     found = scan(line)
     for name in encoder.names:
         if name not in found:
             raise Rejected("a quasi-identifier is not there")
     labels, region = encoder.tuple_of([plain(found[name]) for name in encoder.names])
-    strange = sorted(name for name in found if name not in encoder.known)
-    if strange and encoder.others == "fault":
-        raise Rejected(str(len(strange)) + " columns have no role")
+    others = encoder.kept_others(found)
     if labels is None:
         if encoder.suppressed == "remove":
             return None, -2
@@ -248,7 +246,7 @@ def encode_line(encoder: Encoder, line: str) -> Any:
         region = -2
     new = dict(zip(encoder.names, labels))
     parts = []
-    for name in encoder.released + (strange if encoder.others == "keep" else []):
+    for name in encoder.released + others:
         if name in new:
             parts.append(quote(name) + ":" + quote(new[name]))
         elif name in found:

@@ -6,23 +6,28 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Self, cast
 
 from shoal.core.errors import ModelFormatError, ShoalError
+from shoal.model.column import label_of
 from shoal.model.document import (
     FORMAT,
     VERSION,
     checked,
     fingerprint_of,
     is_sealed,
-    parse_model,
-    read_model_text,
+    read_model,
+    refuse_changed,
 )
-from shoal.model.runtime import label_of
+from shoal.model.document_types import (
+    Cell,
+    ColumnDocument,
+    MaskRule,
+    ModelDocument,
+    SchemaDocument,
+)
 from shoal.privacy import Promise
-from shoal.schema.schema import Role, Schema
-
-Cell = Mapping[str, Any]
+from shoal.schema.schema import REMOVED, Schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,18 +46,18 @@ class ModelColumn:
     scale: str
     root: str
     cells: tuple[Cell, ...]
-    mask: Mapping[str, Any] | None = None
+    mask: MaskRule | None = None
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> ColumnDocument:
         """Return the column as plain data."""
-        document: dict[str, Any] = {
+        document: ColumnDocument = {
             "name": self.name,
             "scale": self.scale,
             "root": self.root,
-            "cells": [dict(cell) for cell in self.cells],
+            "cells": [cell.copy() for cell in self.cells],
         }
         if self.mask is not None:
-            document["mask"] = dict(self.mask)
+            document["mask"] = self.mask.copy()
         return document
 
 
@@ -94,7 +99,7 @@ class RecodingModel:
     @property
     def fingerprint(self) -> str:
         """Return the SHA-256 of the model's content."""
-        return str(self.to_document()["fingerprint"])
+        return self.to_document()["fingerprint"]
 
     def tuples(self) -> list[tuple[str | None, ...]]:
         """Return what each class releases, in the order of the classes."""
@@ -108,9 +113,9 @@ class RecodingModel:
             for region in self.regions
         ]
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> ModelDocument:
         """Return the model as plain data, its fingerprint included."""
-        document: dict[str, Any] = {
+        document: ModelDocument = {
             "format": FORMAT,
             "version": VERSION,
             "method": self.method,
@@ -118,9 +123,9 @@ class RecodingModel:
             "suppressed": self.suppressed,
             "on_unseen": self.on_unseen,
             "utility": dict(self.utility),
-            "schema": self.schema.to_document(),
+            "schema": cast(SchemaDocument, self.schema.to_document()),  # `checked` holds it to that
             "released": list(self.schema.released),
-            "removed": list(self.schema.named(Role.IDENTIFYING)),
+            "removed": [a.name for a in self.schema.attributes if a.role in REMOVED],
             "columns": [column.to_document() for column in self.columns],
             "regions": [list(region) for region in self.regions],
             "counts": None if self.counts is None else list(self.counts),
@@ -145,10 +150,9 @@ class RecodingModel:
         Raises:
             ModelFormatError: it is newer, damaged, hostile, or no model at all.
         """
-        document = parse_model(read_model_text(str(path)))
+        document = read_model(str(path))
         model = cls.from_document(document)
-        if not model.sealed and "fingerprint" in document and document["version"] == VERSION:
-            raise ModelFormatError(problem="its fingerprint does not fit it; it was changed")
+        refuse_changed(document)
         return model
 
     @classmethod
@@ -163,8 +167,11 @@ class RecodingModel:
             schema = Schema.from_document(found["schema"], where="model")
         except ShoalError as error:
             raise ModelFormatError(problem=f"its schema is damaged: {error}") from None
+        if schema.replaced:
+            raise ModelFormatError(problem="it replaces values, and a model holds no key")
         if found["released"] != list(schema.released):
             raise ModelFormatError(problem="its released columns are not the schema's")
+        counts, levels = found.get("counts"), found.get("levels")
         return cls(
             method=found["method"],
             schema=schema,
@@ -175,15 +182,15 @@ class RecodingModel:
                     name=column["name"],
                     scale=column["scale"],
                     root=column["root"],
-                    cells=tuple(dict(cell) for cell in column["cells"]),
+                    cells=tuple(cell.copy() for cell in column["cells"]),
                     mask=column.get("mask"),
                 )
                 for column in found["columns"]
             ),
             regions=tuple(tuple(region) for region in found["regions"]),
             utility=dict(found["utility"]),
-            counts=None if found.get("counts") is None else tuple(found["counts"]),
-            levels=None if found.get("levels") is None else dict(found["levels"]),
+            counts=None if counts is None else tuple(counts),
+            levels=None if levels is None else dict(levels),
             on_unseen=found["on_unseen"],
             sealed=is_sealed(document),
         )

@@ -1,46 +1,33 @@
 """The encoder that runs everywhere: from a model document and a record to a released record.
 
-Written in the part of Python that CPython from 3.8 on and MicroPython share, with no
-import at run time: `shoal edge export` copies this file, and the JavaScript export follows
-it line by line. Sets of classes are integers, one bit a class in the order of
-preference; a record's class is the lowest bit that all its columns have in common.
+Written in the part of Python that CPython from 3.8 on and MicroPython share. `shoal edge export`
+copies this file, `column`, `lines` and `core.keys` without their imports, and the
+JavaScript export follows them line by line. Sets of classes are integers, one bit a class in the
+order of preference; a record's class is the lowest bit that all its columns have in common.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from shoal.core.keys import SPACE, date_key, number_key
+from shoal.core.keys import number_key
+from shoal.model.column import Column, Rejected, label_of, text_of
+from shoal.model.document_types import (
+    AttributeDocument,
+    Cell,
+    ColumnDocument,
+    Key,
+    Labels,
+    ModelDocument,
+    Plan,
+    Record,
+    Released,
+)
 
 BLOCKS = (131072, 32768, 8192)  # classes that one set holds, where memory allows
 BLOCK = 2048  # … and otherwise
 ROOM = 64000000  # bytes that the sets of all cells may take
-MEMO = 50000  # texts that a column remembers before it forgets all of them
-DEEP = 40  # nesting that a line of JSON may have
 HAS_LENGTH = hasattr(1, "bit_length")  # MicroPython's integers cannot say how long they are
-
-
-class Rejected(ValueError):
-    """A record that cannot be encoded; the text says why, and never holds a value."""
-
-
-def text_of(value: Any) -> Any:
-    """Return a value of a record as text; None for a missing one."""
-    if value is None or isinstance(value, str):
-        return value
-    if value is True or value is False:
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        if value != value:  # not a number: a missing one
-            return None
-        if -1e15 < value < 1e15 and value == int(value):
-            return str(int(value))
-        return repr(value)
-    if hasattr(value, "isoformat"):
-        return str(value.isoformat())
-    raise Rejected("a quasi-identifier holds a list or an object")
 
 
 def block_size(classes: int, cells: int) -> int:
@@ -49,159 +36,6 @@ def block_size(classes: int, cells: int) -> int:
         if cells * min(size, classes) // 8 <= ROOM:
             return size
     return BLOCK
-
-
-class Column:
-    """One column of one block of classes: which of them cover a value.
-
-    `entry` is the column as the model file has it, `bits` the set of classes of each cell.
-    """
-
-    def __init__(self, entry: Any, plan: Any, bits: list[int]) -> None:
-        self.scale = entry["scale"]
-        self.form = plan.get("form")
-        self.absent = plan["absent"]
-        self.index = plan["index"]
-        self.parents = plan["parents"]
-        self.mask = entry.get("mask")
-        self.anything = 0
-        self.missing = 0
-        self.values: dict[str, int] = {}
-        self.nodes: dict[int, int] = {}
-        self.masked: dict[int, dict[str, int]] = {}
-        self.ranges: list[Any] = []
-        for cell, members in zip(entry["cells"], bits):
-            if members:
-                self._add(cell, members)
-        self.missing |= self.anything
-        ends = {r[0] for r in self.ranges} | {r[2] for r in self.ranges}
-        self.ends = sorted(end for end in ends if end is not None)
-        self.segments: dict[int, int] = {}
-        self.memo: dict[Any, int] = {}
-
-    def _add(self, cell: Any, members: int) -> None:
-        if "any" in cell:
-            self.anything |= members
-        elif "missing" in cell:
-            self.missing |= members
-        elif "node" in cell:
-            self.nodes[cell["node"]] = self.nodes.get(cell["node"], 0) | members
-        elif "value" in cell or "values" in cell:
-            for value in cell.get("values") or [cell["value"]]:
-                self.values[value] = self.values.get(value, 0) | members
-        elif "mask" in cell:
-            known = self.masked.setdefault(cell["lost"], {})
-            known[cell["mask"]] = known.get(cell["mask"], 0) | members
-        else:
-            ends = [None if end is None else self.key(end) for end in (cell["low"], cell["high"])]
-            is_open = cell.get("open", "")
-            low_open, high_open = is_open in ("low", "both"), is_open in ("high", "both")
-            self.ranges.append((ends[0], low_open, ends[1], high_open, members))
-
-    def key(self, text: str) -> Any:
-        """Return what a text is compared by; None if it has no place on this scale."""
-        if self.scale == "number":
-            return number_key(text)
-        if self.scale == "date":
-            return date_key(text, self.form)
-        if self.scale == "rank":
-            return self.index.get(text, self.index.get(text.strip(SPACE)))
-        return text
-
-    def cover(self, value: Any) -> int:
-        """Return the classes that cover a value."""
-        found = self.memo.get(value)
-        if found is not None:
-            return found
-        text = text_of(value)
-        if text is None or text in self.absent or text.strip(SPACE) in self.absent:
-            found = self.missing
-        else:
-            found = self._cover_text(text)
-        if value is None or isinstance(value, str):  # 1, 1.0 and True would share a place
-            if len(self.memo) >= MEMO:
-                self.memo.clear()
-            self.memo[value] = found
-        return found
-
-    def _cover_text(self, text: str) -> int:
-        found = self.anything
-        if self.nodes:
-            node = self.node(text)
-            while node >= 0:
-                found |= self.nodes.get(node, 0)
-                node = self.parents[node]
-        if self.values:
-            found |= self.values.get(text, self.values.get(text.strip(SPACE), 0))
-        for lost in self.masked:
-            hidden = hide(text, self.mask, lost)
-            if hidden is not None:
-                found |= self.masked[lost].get(hidden, 0)
-        if self.ranges:
-            key = self.key(text)
-            if key is not None:
-                found |= self._segment(key)
-        return found
-
-    def node(self, text: str) -> int:
-        """Return the node of a text in the column's hierarchy; -1 if there is none."""
-        found = self.index.get(text, self.index.get(text.strip(SPACE), -1))
-        if found < 0 and self.scale == "number":
-            key = number_key(text)
-            found = -1 if key is None else self.index.get(key, -1)
-        return int(found)
-
-    def _segment(self, key: Any) -> int:
-        """Return the ranges around a key: between two neighbouring ends they are the same."""
-        low, high = 0, len(self.ends)
-        while low < high:
-            middle = (low + high) // 2
-            if self.ends[middle] < key:
-                low = middle + 1
-            else:
-                high = middle
-        place = 2 * low
-        if low < len(self.ends) and self.ends[low] == key:
-            place += 1
-        found = self.segments.get(place)
-        if found is None:
-            found = 0
-            for first, first_open, last, last_open, members in self.ranges:
-                above = first is None or first < key or (first == key and not first_open)
-                below = last is None or key < last or (last == key and not last_open)
-                if above and below:
-                    found |= members
-            self.segments[place] = found
-        return found
-
-
-def hide(text: str, mask: Any, lost: int) -> Any:
-    """Return a text with `lost` characters masked; None if it is too long to be masked."""
-    length = mask["length"]
-    if len(text) > length:
-        return None
-    fill = mask["fill"] * (length - len(text))
-    full = text + fill if mask["pad"] == "right" else fill + text
-    hidden = mask["char"] * lost
-    if mask["direction"] == "right":
-        return full[: length - lost] + hidden
-    return hidden + full[lost:]
-
-
-def label_of(cell: Any, labels: Any) -> Any:
-    """Return what a cell releases; `labels` are those of the column's hierarchy."""
-    if "missing" in cell:
-        return cell.get("label")
-    if "label" in cell:
-        return cell["label"]
-    for key in ("any", "value", "mask"):
-        if key in cell:
-            return cell[key]
-    if "node" in cell:
-        return labels[cell["node"]]
-    if cell["low"] == cell["high"]:
-        return cell["low"]
-    return "[" + cell["low"] + ", " + cell["high"] + "]"
 
 
 def lowest(members: int) -> int:
@@ -218,12 +52,12 @@ def lowest(members: int) -> int:
     return place
 
 
-def _plan(entry: Any, about: Any, marks: Any) -> Any:
+def _plan(entry: ColumnDocument, about: AttributeDocument, marks: list[str]) -> Plan:
     """Collect what all blocks share of a column: its hierarchy, order and missing marks."""
     tree = about.get("hierarchy") or {}
     labels = tree.get("labels", [])
     parents = list(tree.get("parents", []))
-    index: dict[Any, int] = {}
+    index: dict[str | Key, int] = {}
     for node, label in enumerate(labels):
         index[label] = node
         key = number_key(label) if entry["scale"] == "number" else None
@@ -248,7 +82,9 @@ class Encoder:
             root, "remove" does not release it.
     """
 
-    def __init__(self, model: Any, on_unseen: Any = None, suppressed: str = "star") -> None:
+    def __init__(
+        self, model: ModelDocument, on_unseen: str | None = None, suppressed: str = "star"
+    ) -> None:
         self.on_unseen = on_unseen or model["on_unseen"]
         if self.on_unseen not in ("suppress", "nearest", "error"):
             raise ValueError("on_unseen must be suppress, nearest or error")
@@ -258,7 +94,7 @@ class Encoder:
         entries = model["columns"]
         schema = model["schema"]
         self.names = [entry["name"] for entry in entries]
-        self.roots = [entry["root"] for entry in entries]
+        self.roots: Labels = [entry["root"] for entry in entries]
         self.cells = [entry["cells"] for entry in entries]
         self.regions = model["regions"]
         self.others = schema["others"]
@@ -279,9 +115,9 @@ class Encoder:
         self.kept = [name for name in self.released if name not in self.names]
         self.removed = model["removed"]
         self.known = dict.fromkeys(self.released + self.removed, 1)
-        self.templates: dict[int, Any] = {}
+        self.templates: dict[int, Released] = {}
 
-    def _block(self, entries: Any, regions: Any) -> list[Column]:
+    def _block(self, entries: list[ColumnDocument], regions: list[list[int]]) -> list[Column]:
         bits = [[0] * len(entry["cells"]) for entry in entries]
         for place, region in enumerate(regions):
             for column, cell in enumerate(region):
@@ -290,7 +126,7 @@ class Encoder:
             Column(entry, plan, members) for entry, plan, members in zip(entries, self.plans, bits)
         ]
 
-    def find(self, values: Any, among: Any = None) -> int:
+    def find(self, values: Sequence[object], among: list[int] | None = None) -> int:
         """Return the class of a tuple of quasi-identifiers; -1 if none covers it.
 
         among: for each block, the set of classes that may be taken; None: all.
@@ -310,7 +146,7 @@ class Encoder:
             base += self.block
         return -1
 
-    def nearest(self, values: Any) -> Any:
+    def nearest(self, values: Sequence[object]) -> tuple[int, list[int]]:
         """Return the class that covers a tuple in most columns, and the columns it does not.
 
         Of equals, the first: classes stand in the order of preference.
@@ -339,12 +175,11 @@ class Encoder:
         wrong = [j for j, value in enumerate(values) if not (block[j].cover(value) >> place) & 1]
         return best, wrong
 
-    def widen(self, column: int, cell: Any, value: Any) -> Any:
+    def widen(self, column: int, cell: Cell, value: object) -> str | None:
         """Return a label that covers both a cell and a value outside it."""
         plan = self.plans[column]
-        text = text_of(value)
-        is_absent = text is None or text in plan["absent"] or text.strip(SPACE) in plan["absent"]
-        node = -1 if is_absent or "node" not in cell else self.first[column].node(text)
+        text = self.first[column].text(value)
+        node = -1 if text is None or "node" not in cell else self.first[column].node(text)
         above = {}
         while node >= 0:
             above[node] = 1
@@ -356,14 +191,18 @@ class Encoder:
             return plan["labels"][node]
         return self.roots[column]
 
-    def tuple_of(self, values: Any) -> Any:
+    def labels_of(self, region: int) -> Labels:
+        """Return what a class releases."""
+        return [names[cell] for names, cell in zip(self.labels, self.regions[region])]
+
+    def tuple_of(self, values: Sequence[object]) -> tuple[Labels | None, int]:
         """Return (labels, class) of a tuple: the class is -1 where no class covers it.
 
         The labels of such a tuple follow `on_unseen`; they are None where it is suppressed.
         """
         region = self.find(values)
         if region >= 0:
-            return [names[i] for names, i in zip(self.labels, self.regions[region])], region
+            return self.labels_of(region), region
         if self.on_unseen == "error":
             raise Rejected("no class of the model covers it")
         if self.on_unseen == "suppress":
@@ -371,20 +210,20 @@ class Encoder:
         region, wrong = self.nearest(values)
         if len(wrong) == len(self.names):
             return None, -1
-        labels = [names[i] for names, i in zip(self.labels, self.regions[region])]
+        labels = self.labels_of(region)
         for column in wrong:
             cell = self.cells[column][self.regions[region][column]]
             labels[column] = self.widen(column, cell, values[column])
         return labels, -1
 
-    def values(self, record: Any) -> Any:
+    def values(self, record: Record) -> list[object]:
         """Return the quasi-identifiers of a record."""
         try:
             return [record[name] for name in self.names]
         except KeyError:
             raise Rejected("a quasi-identifier is not there") from None
 
-    def encode(self, record: Any) -> Any:
+    def encode(self, record: Record) -> Released | None:
         """Return the released record, in the model's order; None if it is removed.
 
         Raises:
@@ -401,24 +240,23 @@ class Encoder:
             return self.release(record, self.tuple_of(self.values(record))[0])
         template = self.templates.get(region)
         if template is None:
-            labels = [names[i] for names, i in zip(self.labels, self.regions[region])]
-            template = self.templates[region] = self._template(labels)
+            template = self.templates[region] = self._template(self.labels_of(region))
         return self._fill(record, dict(template))
 
-    def release(self, record: Any, labels: Any) -> Any:
+    def release(self, record: Record, labels: Sequence[str | None] | None) -> Released | None:
         """Return a record with its quasi-identifiers replaced; None stands for suppressed."""
-        if labels is None:
-            if self.suppressed == "remove":
-                self._fill(record, self._template(self.roots))
-                return None
-            labels = self.roots
+        released = self.with_labels(record, self.roots if labels is None else labels)
+        return None if labels is None and self.suppressed == "remove" else released
+
+    def with_labels(self, record: Record, labels: Sequence[str | None]) -> Released:
+        """Return a record with its quasi-identifiers replaced."""
         return self._fill(record, self._template(labels))
 
-    def _template(self, labels: Any) -> Any:
+    def _template(self, labels: Sequence[str | None]) -> Released:
         new = dict(zip(self.names, labels))
         return {name: new.get(name) for name in self.released}
 
-    def _fill(self, record: Any, out: Any) -> Any:
+    def _fill(self, record: Record, out: Released) -> Released:
         seen = len(self.names)
         for name in self.kept:
             if name in record:
@@ -427,13 +265,17 @@ class Encoder:
             else:
                 del out[name]
         if len(record) != seen:
-            self._strangers(record, out)
+            for name in self.kept_others(record):
+                out[name] = record[name]
         return out
 
-    def _strangers(self, record: Any, out: Any) -> None:
-        strange = sorted(name for name in record if name not in self.known)
-        if strange and self.others == "fault":
-            raise Rejected(str(len(strange)) + " columns have no role")
-        if self.others == "keep":
-            for name in strange:
-                out[name] = record[name]
+    def kept_others(self, names: Iterable[str]) -> list[str]:
+        """Return the names without a role that are released all the same.
+
+        Raises:
+            Rejected: the model refuses columns without a role, and there are some.
+        """
+        others = [name for name in names if name not in self.known]
+        if others and self.others == "fault":
+            raise Rejected(str(len(others)) + " columns have no role")
+        return sorted(others) if self.others == "keep" else []

@@ -14,7 +14,7 @@ from shoal.core.errors import ModelFormatError, PrivacyError, SchemaError
 from shoal.model.model import RecodingModel
 from shoal.privacy import Promise
 from shoal.privacy.combine import combined, joined
-from shoal.schema.schema import Others, Role, Schema
+from shoal.schema.schema import REMOVED, Others, Role, Schema
 
 
 def for_safe(
@@ -36,7 +36,7 @@ def for_safe(
     Raises:
         ModelFormatError: the model has no fingerprint that fits it.
         PrivacyError: there is no promise, or one that asks for less than the model's.
-        SchemaError: the model releases what the schema protects.
+        SchemaError: the model releases what the schema protects, or counts other persons.
     """
     if not model.sealed:
         raise ModelFormatError(
@@ -56,8 +56,17 @@ def for_safe(
             problem="the model promises nothing, so no batch is safe by it; ask for a promise, "
             "such as -k 5 (privacy=)",
         )
+    known = model.schema
+    if schema is not None and schema.person and set(schema.person) != set(known.person):
+        if known.person:
+            ours, theirs = (" and ".join(map(repr, s.person)) for s in (schema, known))
+            raise SchemaError(
+                where="schema",
+                faults=[f"persons are counted by {ours} here, and by {theirs} in the model"],
+            )
+        known = known.with_person(schema.person)
     fold = fold_case or model.schema.fold_case or (schema is not None and schema.fold_case)
-    return replace(model, schema=replace(model.schema, privacy=promise, fold_case=fold))
+    return replace(model, schema=replace(known, privacy=promise, fold_case=fold))
 
 
 def enforce_roles(model: RecodingModel, schema: Schema) -> None:
@@ -72,12 +81,13 @@ def enforce_roles(model: RecodingModel, schema: Schema) -> None:
     faults = []
     for name, role in asked.items():
         treated = roles.get(name, Role.NEUTRAL if keeps_others else Role.IDENTIFYING)
-        if role is not Role.NEUTRAL and treated not in (role, Role.IDENTIFYING):
+        if role is not Role.NEUTRAL and treated not in (role, *REMOVED):
             faults.append(f"column {name!r} is {role} here, and {treated} in the model")
     if schema.others is not Others.KEEP:
-        strange = [n for n, r in roles.items() if n not in asked and r is not Role.IDENTIFYING]
         faults += [
-            f"column {name!r} has no role here, and the model releases it" for name in strange
+            f"column {name!r} has no role here, and the model releases it"
+            for name, role in roles.items()
+            if name not in asked and role not in REMOVED
         ]
         if keeps_others:
             faults.append("the model keeps columns that it does not name; here they are not kept")

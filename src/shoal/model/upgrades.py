@@ -3,46 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from shoal.core.errors import ModelFormatError
 from shoal.core.keys import date_key, number_key
+from shoal.model.document_types import Cell
 
 
-def _from_1(document: dict[str, Any]) -> dict[str, Any]:
+def _from_1(document: dict[str, object]) -> dict[str, object]:
     """Version 1 had (lowest value, highest value, label) for a cell, and no counts."""
     schema = document.get("schema")
     about = schema.get("columns") if isinstance(schema, Mapping) else None
     columns = document.get("columns")
-    if not isinstance(about, Mapping) or not isinstance(columns, list):
+    if (
+        not isinstance(schema, Mapping)
+        or not isinstance(about, Mapping)
+        or not isinstance(columns, list)
+    ):
         raise ModelFormatError(problem="its schema or its columns are missing")
     new = [_column(column, about) for column in columns]
-    roles = {
-        name: entry.get("role") if isinstance(entry, Mapping) else entry
-        for name, entry in about.items()
-    }
     # `role` alone was allowed to stand for the whole entry of a column.
     whole = {name: e if isinstance(e, Mapping) else {"role": e} for name, e in about.items()}
+    removed = [name for name, entry in whole.items() if entry.get("role") == "identifying"]
     return {
         **document,
         "version": 2,
-        "schema": {"others": "fault", **(schema or {}), "columns": whole},
+        "schema": {"others": "fault", **schema, "columns": whole},
         "on_unseen": "suppress",
-        "released": [name for name, role in roles.items() if role != "identifying"],
-        "removed": [name for name, role in roles.items() if role == "identifying"],
+        "released": [name for name in whole if name not in removed],
+        "removed": removed,
         "columns": new,
         "counts": None,
     }
 
 
-def _column(column: object, about: Mapping[str, Any]) -> dict[str, Any]:
+def _column(column: object, about: Mapping[str, object]) -> dict[str, object]:
     cells = column.get("cells") if isinstance(column, Mapping) else None
     if not isinstance(column, Mapping) or not isinstance(cells, list):
         raise ModelFormatError(problem="a column in it is damaged")
-    if not all(isinstance(c, list) and len(c) == 3 and all(map(_is_part, c)) for c in cells):
+    if not all(isinstance(c, list) and len(c) == 3 and all(map(_is_end, c)) for c in cells):
         raise ModelFormatError(problem="a column's cells are damaged")
-    entry = about.get(str(column.get("name")))
-    entry = entry if isinstance(entry, Mapping) else {}
+    known = about.get(str(column.get("name")))
+    entry: Mapping[str, object] = known if isinstance(known, Mapping) else {}
     tree = entry.get("hierarchy")
     labels = tree.get("labels", []) if isinstance(tree, Mapping) else []
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
@@ -58,11 +59,11 @@ def _column(column: object, about: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _is_part(value: object) -> bool:
+def _is_end(value: object) -> bool:
     return value is None or isinstance(value, str)
 
 
-def _scale(entry: Mapping[str, Any], cells: list[list[str | None]]) -> str:
+def _scale(entry: Mapping[str, object], cells: list[list[str | None]]) -> str:
     known = {"numeric": "number", "date": "date", "ordinal": "rank", "categorical": "text"}
     kind = entry.get("kind")
     if isinstance(kind, str) and kind in known:
@@ -76,7 +77,7 @@ def _scale(entry: Mapping[str, Any], cells: list[list[str | None]]) -> str:
 def _cell(
     low: str | None, high: str | None, label: str | None, *, scale: str, index: dict[str, int],
     root: str,
-) -> dict[str, Any]:  # fmt: skip
+) -> Cell:  # fmt: skip
     if label is None:
         return {"missing": True}
     if label == root:
@@ -88,4 +89,4 @@ def _cell(
     return {"low": low, "high": high, "label": label}
 
 
-UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
+UPGRADES: Mapping[int, Callable[[dict[str, object]], dict[str, object]]] = {1: _from_1}

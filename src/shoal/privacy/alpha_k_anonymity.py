@@ -17,7 +17,8 @@ class AlphaKAnonymity(Promise):
     """At least k records, and no sensitive value has more than a share alpha of them.
 
     With `values`, only those are bounded. Monotone: a class only grows, and shares of merged
-    classes are averages.
+    classes are averages. Where persons are counted, at least k persons, and a share is that of
+    the persons who have the value; then it is not monotone.
 
     Measure: the largest share. A class below k fails whatever its shares are.
 

@@ -19,8 +19,12 @@ class BetaLikeness(Promise):
 
     Measure: the largest relative gain of a value, (q - p) / p; 0 when none gains.
 
+    Where persons are counted, a share is that of the persons who have the value, in the class
+    and in the table.
+
     Law:
-        Monotone: a share of two merged classes lies between their shares.
+        Monotone: a share of two merged classes lies between their shares. Not so where persons
+        are counted.
 
     Example:
         >>> from shoal.privacy.distances import Reference

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, cast
 
 from shoal.core.errors import PrivacyError
 from shoal.privacy.promise import Promise
@@ -72,8 +71,8 @@ def _refuse_looser(
     model: Promise, promise: Sequence[Promise], sensitive: Sequence[str], *, owner: str
 ) -> None:
     """Refuse a model where the promise is stricter everywhere that the model speaks of."""
-    k = _of(model, "k")
-    larger = [] if k is None else [known for known in promise if (_of(known, "k") or 0) > k]
+    k = _k(model)
+    larger = [] if k is None else [known for known in promise if (_k(known) or 0) > k]
     if larger:  # records of a class are counted once, whichever model asks for them
         raise _looser(model, larger[0], owner)
     if model in promise:
@@ -96,7 +95,7 @@ def _above(view: Promise, by: Sequence[Promise]) -> list[Promise]:
 def _views(model: Promise, sensitive: Sequence[str]) -> list[Promise]:
     if model.column is not None or not model.needs_sensitive or not sensitive:
         return [model]
-    return [replace(cast(Any, model), column=column) for column in sensitive]
+    return [replace(model, column=column) for column in sensitive]
 
 
 def _looser(model: Promise, known: Promise, owner: str) -> PrivacyError:
@@ -113,5 +112,6 @@ def _looser(model: Promise, known: Promise, owner: str) -> PrivacyError:
     )
 
 
-def _of(model: Promise, name: str) -> Any:
-    return getattr(model, name, None)
+def _k(model: Promise) -> float | None:
+    k = model.parameters().get("k")
+    return k if isinstance(k, int | float) else None

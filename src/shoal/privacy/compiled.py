@@ -1,4 +1,4 @@
-"""How a promise looks to compiled loops: numbers only.
+"""A promise as compiled loops see it: numbers only.
 
 `kernels.judge` has a loop for each `Measure`. A promise that names none of them is judged there
 by its own lines of Python, class by class.

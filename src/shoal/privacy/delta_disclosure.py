@@ -14,13 +14,17 @@ from shoal.privacy.promise import TOLERANCE, Better, EquivalenceClass, Needs, Op
 class DeltaDisclosure(Promise):
     """Every sensitive value is nearly as frequent in a class as in the table: |ln(q / p)| < delta.
 
-    A value of the table that a class lacks is infinitely far off, so every class holds every
+    The measure of a class that lacks a value of the table is infinite, so every class holds every
     value: the strictest of the promises about shares.
 
     Measure: the largest |ln(q / p)|.
 
+    Where persons are counted, a share is that of the persons who have the value, in the class
+    and in the table.
+
     Law:
-        Monotone: a share of two merged classes lies between their shares.
+        Monotone: a share of two merged classes lies between their shares. Not so where persons
+        are counted.
 
     Example:
         >>> from shoal.privacy.distances import Reference

@@ -120,7 +120,7 @@ def hierarchical_distance(
     """Return the earth mover's distance when values are as far apart as their ancestor is high.
 
     Two leaves are height(lowest common ancestor) / height(root) apart. What can be
-    settled below a node is settled there, so the distance is the sum over inner nodes of
+    moved below a node is moved there, so the distance is the sum over inner nodes of
     height / height(root) × min(surplus, shortage) of the node's children.
 
     A value may sit at an inner node: it then counts as a leaf of its own directly
@@ -203,7 +203,7 @@ class _Tree(NamedTuple):
         return nodes
 
 
-def _hang_strays(tree: _Tree) -> _Tree:
+def _with_own_leaves(tree: _Tree) -> _Tree:
     """Give each value without a node (-1) a leaf of its own directly below the root."""
     strays = tree.node_of_value.count(-1)
     root = len(tree.parents) - 1
@@ -240,7 +240,9 @@ class Reference:
             takes it; only that distance needs them.
         heights: See `parents`.
         node_of_value: The tree node of each value; -1 for a value without one, such as a
-            missing value, which then is as far as can be from all others.
+            missing value, which then is at the greatest distance from all others.
+        persons: Where persons are counted, how many there are; `counts` are then persons per
+            value, and a person may have several.
 
     Raises:
         PrivacyError: the parts do not fit each other.
@@ -256,6 +258,7 @@ class Reference:
     parents: Sequence[int] | None = None
     heights: Sequence[int] | None = None
     node_of_value: Sequence[int] | None = None
+    persons: int | None = None
     _tree: _Tree | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -267,11 +270,16 @@ class Reference:
             if len(self.values) != len(self.counts):
                 raise _fault(f"{len(self.values)} values with {len(self.counts)} counts")
         if self.parents is not None and self.heights is not None and self.node_of_value is not None:
-            self._plant(self.parents, self.heights, nodes=self.node_of_value)
+            self._set_tree(self.parents, self.heights, nodes=self.node_of_value)
         elif (self.parents, self.heights, self.node_of_value) != (None, None, None):
             raise _fault("a tree needs parents, heights and node_of_value together")
 
-    def _plant(
+    @property
+    def total(self) -> int:
+        """Return how many records, or persons, there are."""
+        return sum(self.counts) if self.persons is None else self.persons
+
+    def _set_tree(
         self, parents: Sequence[int], heights: Sequence[int], *, nodes: Sequence[int]
     ) -> None:
         try:
@@ -294,7 +302,7 @@ class Reference:
         object.__setattr__(self, "parents", tree.parents)
         object.__setattr__(self, "heights", tree.heights)
         object.__setattr__(self, "node_of_value", tree.node_of_value)
-        object.__setattr__(self, "_tree", _hang_strays(tree))
+        object.__setattr__(self, "_tree", _with_own_leaves(tree))
         self.distance("hierarchical", self.counts)  # walks, and so checks, the whole tree
 
     def distance(

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 
-from shoal.privacy.promise import EquivalenceClass, Needs, Promise
+from shoal.core.documents import Document
+from shoal.privacy.promise import Better, EquivalenceClass, Needs, Promise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +46,11 @@ class Verdict:
             violating_records=self.violating_records + other.violating_records,
         )
 
-    def to_document(self) -> dict[str, object]:
-        """Return the verdict as a `privacy` entry of a report."""
+    def to_document(self) -> Document:
+        """Return the verdict as a `privacy` entry of a report, without values of the data."""
         return {
             "model": self.model.name,
-            "parameters": self.model.parameters(),
+            "parameters": self.model.shown(),
             "holds": self.holds,
             # JSON has no infinite number.
             "value": "infinite" if self.value == math.inf else self.value,
@@ -83,13 +84,16 @@ def judge_classes(
     failing = []
     may_widen = widen is not None and Needs.SUPERSETS in promise.needs
     for position, (seen, alike) in enumerate(zip(classes, times or repeat(1), strict=False)):
-        value, holds = promise.judge(seen)
-        if not holds and may_widen and widen is not None:
+        if seen.records:
+            value, holds = promise.judge(seen)
+        else:  # records of nobody protect nobody
+            value, holds = (0.0 if promise.better is Better.HIGH else math.inf), False
+        if seen.records and not holds and may_widen and widen is not None:
             value, holds = promise.judge(widen(position))
         worst = value if worst is None else promise.better.worse(worst, value)
         if not holds:
             failing.append(position)
-            violating += seen.records * alike
+            violating += (seen.records if seen.held is None else seen.held) * alike
     return Verdict(
         model=promise,
         holds=not failing,
@@ -99,8 +103,12 @@ def judge_classes(
     )
 
 
-def judge_sizes(promise: Promise, sizes: Sequence[int]) -> Verdict:
+def judge_sizes(
+    promise: Promise, sizes: Sequence[int], *, held: Sequence[int] | None = None
+) -> Verdict:
     """Judge classes of which nothing but the size is asked: those of one size are alike.
+
+    held: the records of each class, where the sizes are numbers of persons.
 
     Example:
         >>> from shoal.privacy import KAnonymity
@@ -108,10 +116,15 @@ def judge_sizes(promise: Promise, sizes: Sequence[int]) -> Verdict:
         (0, 2)
     """
     alike = Counter(sizes)
-    verdict = judge_classes(promise, map(EquivalenceClass, alike), times=alike.values())
+    several = None if held is None else ()
+    seen = (EquivalenceClass(size, several=several) for size in alike)
+    verdict = judge_classes(promise, seen, times=alike.values())
     if verdict.holds:
         return verdict
     distinct = list(alike)
     wrong = {distinct[position] for position in verdict.failing}
     failing = tuple(place for place, size in enumerate(sizes) if size in wrong)
-    return replace(verdict, failing=failing)
+    violating = verdict.violating_records
+    if held is not None:
+        violating = sum(held[place] for place in failing)
+    return replace(verdict, failing=failing, violating_records=violating)

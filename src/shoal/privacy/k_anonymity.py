@@ -13,6 +13,8 @@ from shoal.privacy.promise import Better, EquivalenceClass, Needs, Option, Promi
 class KAnonymity(Promise):
     """A class has at least k records. Measure: its records.
 
+    Where persons are counted: at least k different persons.
+
     Example:
         >>> KAnonymity(5).holds(EquivalenceClass(4))
         False
@@ -22,7 +24,7 @@ class KAnonymity(Promise):
     needs: ClassVar[Needs] = Needs.SIZE
     better: ClassVar[Better] = Better.HIGH
     options: ClassVar[tuple[Option, ...]] = (
-        Option("k", ("-k", "--k"), int, "k-anonymity: records per class."),
+        Option("k", ("-k", "--k"), int, "k-anonymity: records (with --person: persons) per class."),
     )
     stricter: ClassVar[Mapping[str, Better]] = {"k": Better.HIGH}
 
@@ -47,8 +49,13 @@ class KAnonymity(Promise):
         """A class only grows."""
         return True
 
+    @property
+    def monotone_with_persons(self) -> bool:
+        """Different persons of two classes are all in the merged one."""
+        return True
+
     def measure(self, seen: EquivalenceClass) -> int:
-        """Return the number of records."""
+        """Return the number of records, or of persons."""
         return seen.records
 
     def accepts(self, value: float) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Literal, cast
+from typing import ClassVar, Literal, SupportsFloat, cast
 
 from shoal.privacy.compiled import Compiled, Measure
 from shoal.privacy.promise import TOLERANCE, Better, EquivalenceClass, Option, Promise
@@ -31,9 +31,14 @@ class LDiversity(Promise):
     * `recursive`: r1 < c · (r_l + … + rm), and m >= l. Measure: the largest l for which
       the class holds with this c, 0 when there is none.
 
+    Where persons are counted, the counts are of different (person, value) pairs. Distinct
+    values must then belong to different persons: m is the size of a largest matching of
+    persons and values. A person alone who has ten values is not diverse.
+
     Law:
         All kinds are monotone: distinct values only grow, entropy is concave, and merging
-        adds up the tails r_l + … + rm at least as much as the tops.
+        adds up the tails r_l + … + rm at least as much as the tops. Where persons are
+        counted, the distinct kind alone is: pairs of two classes may be the same.
 
     Example:
         >>> LDiversity(3, "entropy").holds(EquivalenceClass(6, [2, 2, 2]))
@@ -68,7 +73,7 @@ class LDiversity(Promise):
             if self.c is None:
                 raise self._refuse("kind recursive needs c, the bound on the commonest value")
             self._set_real("c", "above 0", low=math.ulp(0.0), high=math.inf)
-        elif self.c is not None:  # accepted and ignored, it would look like a promise
+        elif self.c is not None:  # accepted and ignored, it would be taken for a promise
             raise self._refuse("c belongs to kind recursive only")
 
     @property
@@ -81,18 +86,25 @@ class LDiversity(Promise):
         """Distinct values only grow; the other kinds can be spoilt by a skewed class."""
         return self.kind == "distinct"
 
+    @property
+    def monotone_with_persons(self) -> bool:
+        """A matching in a class is one in every class that contains it."""
+        return self.kind == "distinct"
+
     @classmethod
-    def from_flags(cls, given: Mapping[str, Any]) -> LDiversity:
+    def from_flags(cls, given: Mapping[str, object]) -> LDiversity:
         """Return the promise; a command line reads l as a float, 2 is meant whole."""
-        number = float(given["l"])
-        whole = {**given, "l": int(number) if number.is_integer() else number}
-        return cls(**{o.parameter: whole[o.name] for o in cls.options if o.name in whole})
+        asked = given["l"]
+        if isinstance(asked, (str, SupportsFloat)):
+            number = float(asked)
+            given = {**given, "l": int(number) if number.is_integer() else number}
+        return super(LDiversity, cls).from_flags(given)
 
     def measure(self, seen: EquivalenceClass) -> float:
         """Return the largest l that the class attains."""
         counts = sorted((count for count in self._histogram(seen) if count), reverse=True)
         if self.kind == "distinct":
-            return len(counts)
+            return largest_matching(seen.histogram, seen.several) if seen.several else len(counts)
         if self.kind == "entropy":
             return _effective_values(counts)
         return _recursive_depth(counts, cast(float, self.c))
@@ -105,6 +117,60 @@ class LDiversity(Promise):
     def compiled(self) -> Compiled:
         """Return l and c."""
         return Compiled(_MEASURES[self.kind], float(self.l), float(self.c or 0.0))
+
+
+def largest_matching(histogram: Sequence[int], several: Sequence[Sequence[int]]) -> int:
+    """Return how many values can be given to different persons who have them.
+
+    Args:
+        histogram: persons per value.
+        several: the values of each person who has more than one.
+
+    Example:
+        >>> largest_matching([3, 1, 1], [(0, 1, 2)])  # two persons have the first value alone
+        2
+    """
+    alone = list(histogram)
+    for values in several:
+        for value in values:
+            alone[value] -= 1
+    # Who has one value is matched with it; the others are left for what nobody has alone.
+    wanted: dict[int, list[int]] = {}
+    for person, values in enumerate(several):
+        for value in values:
+            if not alone[value]:
+                wanted.setdefault(value, []).append(person)
+    found = sum(1 for count in alone if count)
+    of_person: dict[int, int] = {}
+    of_value: dict[int, int] = {}
+    return found + sum(_augment(value, wanted, of_person, of_value) for value in wanted)
+
+
+def _augment(
+    value: int,
+    wanted: Mapping[int, Sequence[int]],
+    of_person: dict[int, int],
+    of_value: dict[int, int],
+) -> bool:
+    """Match one more value along an alternating path (Kuhn's algorithm); say whether it works."""
+    asked: dict[int, int] = {}  # the value that asked for a person
+    waiting = [value]
+    for asking in waiting:
+        for person in wanted[asking]:
+            if person in asked:
+                continue
+            asked[person] = asking
+            if person in of_person:
+                waiting.append(of_person[person])
+                continue
+            moved: int | None = person
+            while moved is not None:  # each gets the value that asked, back to the first one
+                goal = asked[moved]
+                before = of_value.get(goal)
+                of_person[moved], of_value[goal] = goal, moved
+                moved = before
+            return True
+    return False
 
 
 def _effective_values(counts: Sequence[int]) -> float:

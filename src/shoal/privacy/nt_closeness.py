@@ -21,6 +21,9 @@ class NTCloseness(Closeness):
 
     Measure: the smallest distance to a set of n records, 1 when there is none.
 
+    Where persons are counted: sets of at least n persons, and spreads of different
+    (person, value) pairs.
+
     It is not called monotone: two classes may each be close to a set that does not
     contain the other, and their union close to none.
 
@@ -66,8 +69,8 @@ class NTCloseness(Closeness):
         return min(
             (
                 reference.distance(self.distance, histogram, other=wider)
-                for wider in (reference.counts, *(counts for _, counts in seen.supersets))
-                if sum(wider) >= self.n
+                for records, wider in ((reference.total, reference.counts), *seen.supersets)
+                if records >= self.n
             ),
             default=1.0,
         )
@@ -76,7 +79,7 @@ class NTCloseness(Closeness):
         """Return the distance; without n records anywhere a class never holds, not even t = 1."""
         sizes = [seen.records, *(records for records, _ in seen.supersets)]
         if seen.reference is not None:
-            sizes.append(sum(seen.reference.counts))
+            sizes.append(seen.reference.total)
         value = self.measure(seen)
         return value, max(sizes) >= self.n and self.accepts(value)
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import KW_ONLY, Field, dataclass, fields
 from enum import Flag, StrEnum, auto
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import ClassVar, NamedTuple, Self
 
+from shoal.core.documents import Document, as_json
 from shoal.core.errors import PrivacyError
 from shoal.privacy.compiled import Compiled
 from shoal.privacy.distances import Reference, whole_counts
@@ -76,13 +77,21 @@ class Option(NamedTuple):
 class EquivalenceClass:
     """What a promise sees of one class.
 
+    Where a table says who its records are about, persons are counted: a person with many
+    records counts once, and once for each different value. So a promise that divides the
+    histogram by `records` bounds shares of persons, without knowing of them.
+
     Args:
-        records: Records of the class.
+        records: Records of the class; with `several`, the persons behind them.
         histogram: Records per value of the promise's sensitive column, in the order of
-            `reference`. May stay empty for promises without a sensitive column.
+            `reference`; with `several`, persons per value. May stay empty for promises without
+            a sensitive column.
         reference: The same column in the whole table.
         supersets: For (n,t)-closeness: (records, histogram) of sets of records that
             contain the class. The whole table is always one and need not be listed.
+        several: None: records are counted. Otherwise persons are, and this has, for each
+            person with more than one value here, the places of these values.
+        held: The number of records where persons are counted.
 
     Raises:
         PrivacyError: the counts do not fit each other, such as a histogram that leaves
@@ -91,6 +100,8 @@ class EquivalenceClass:
     Example:
         >>> EquivalenceClass(3, [2, 1]).histogram
         (2, 1)
+        >>> EquivalenceClass(2, [2, 1], several=[(0, 1)]).counts_persons  # one has both values
+        True
     """
 
     records: int
@@ -98,6 +109,8 @@ class EquivalenceClass:
     _: KW_ONLY
     reference: Reference | None = None
     supersets: Sequence[tuple[int, Sequence[int]]] = ()
+    several: Sequence[Sequence[int]] | None = None
+    held: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "records", whole_counts([self.records], "records")[0])
@@ -107,28 +120,37 @@ class EquivalenceClass:
             for records, histogram in self.supersets
         )
         object.__setattr__(self, "supersets", wider)
-        if not self.records:
+        if not self.records and self.several is None:
             raise _fault("a class has at least one record")
         if self.histogram:
-            _check_total(self.records, self.histogram)
+            again = sum(len(values) - 1 for values in self.several or ())
+            _check_total(self.records + again, self.histogram)
             if self.reference is not None and len(self.reference.counts) != len(self.histogram):
                 raise _fault("the histogram and the reference count different values")
         for records, histogram in wider:
-            _check_total(records, histogram)
+            if self.several is None:
+                _check_total(records, histogram)
             if len(histogram) != len(self.histogram) or any(
                 whole < part for whole, part in zip(histogram, self.histogram, strict=True)
             ):
                 raise _fault("a superset does not contain the class")
 
+    @property
+    def counts_persons(self) -> bool:
+        """Say whether persons are counted, not records."""
+        return self.several is not None
+
     def shares(self) -> list[tuple[float, float]]:
         """Return, for each value that occurs in the table, its share here and there.
+
+        Shares of the records, or of the persons: a person may have several values.
 
         Raises:
             PrivacyError: the class came without histogram or reference.
         """
         if self.reference is None or not self.histogram:
             raise _fault("shares need the histogram of the class and the reference of the table")
-        total = sum(self.reference.counts)
+        total = self.reference.total
         return [
             (own / self.records, whole / total)
             for own, whole in zip(self.histogram, self.reference.counts, strict=True)
@@ -160,7 +182,8 @@ class Promise(ABC):
         needs: What it must see of a class.
         better: Whether a high or a low measure is the safer one.
         monotone: Whether merging classes that all hold gives a class that holds, so
-            that in a lattice everything above a safe node is safe.
+            that in a lattice everything above a safe node is safe. See also
+            `monotone_with_persons`.
         options: Its words on a command line. The first asks for it; others may be shared with
             another promise.
         stricter: In which direction each parameter promises more; one that is not named
@@ -177,6 +200,7 @@ class Promise(ABC):
     options: ClassVar[tuple[Option, ...]] = ()
     stricter: ClassVar[Mapping[str, Better]] = {}
     column: str | None
+    __dataclass_fields__: ClassVar[dict[str, Field[object]]]  # every promise is a dataclass
 
     def __init_subclass__(cls) -> None:
         name = cls.__dict__.get("name")
@@ -193,7 +217,7 @@ class Promise(ABC):
 
     @property
     def needs_sensitive(self) -> bool:
-        """Say whether it looks at a sensitive column."""
+        """Say whether it asks about a sensitive column."""
         return Needs.HISTOGRAM in self.needs
 
     @property
@@ -208,7 +232,7 @@ class Promise(ABC):
 
     @property
     def least_superset(self) -> int:
-        """Return how many records a set around a class must have to be looked at."""
+        """Return how many records a set around a class must have to count."""
         return 1
 
     @property
@@ -235,6 +259,15 @@ class Promise(ABC):
         """
         return False
 
+    @property
+    def monotone_with_persons(self) -> bool:
+        """Whether `monotone` also holds where persons are counted, who may be in both classes.
+
+        Shares and spreads of persons are no averages any more: of two persons, each may have
+        the value in one of two classes, and both have it in the merged one.
+        """
+        return False
+
     @abstractmethod
     def measure(self, seen: EquivalenceClass) -> float:
         """Return the value that this class attains."""
@@ -257,23 +290,37 @@ class Promise(ABC):
         return None
 
     @classmethod
-    def is_asked(cls, given: Mapping[str, Any]) -> bool:
+    def is_asked(cls, given: Mapping[str, object]) -> bool:
         """Say whether flags, by the names of options, ask for this promise."""
         return bool(cls.options) and cls.options[0].name in given
 
     @classmethod
-    def from_flags(cls, given: Mapping[str, Any]) -> Self:
+    def from_flags(cls, given: Mapping[str, object]) -> Self:
         """Return the promise that flags ask for."""
-        return cls(**{o.parameter: given[o.name] for o in cls.options if o.name in given})
+        return cls.made({o.parameter: given[o.name] for o in cls.options if o.name in given})
 
-    def parameters(self) -> dict[str, object]:
+    @classmethod
+    def made(cls, parameters: Mapping[str, object]) -> Self:
+        """Return the promise with these parameters, which it checks itself.
+
+        Raises:
+            PrivacyError: one of them is impossible.
+        """
+        unchecked: Callable[..., Self] = cls
+        return unchecked(**parameters)
+
+    def parameters(self) -> Document:
         """Return the parameters that are set, ready for JSON."""
-        given = {part.name: getattr(self, part.name) for part in fields(cast(Any, self))}
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in given.items()
-            if value is not None
-        }
+        given = {part.name: getattr(self, part.name) for part in fields(self)}
+        return {name: as_json(value) for name, value in given.items() if value is not None}
+
+    def shown(self) -> Document:
+        """Return the parameters for a report: without values of the data.
+
+        A field that holds some is declared with `repr=False`, because a repr ends in logs.
+        """
+        hidden = {part.name for part in fields(self) if not part.repr}
+        return {name: v for name, v in self.parameters().items() if name not in hidden}
 
     def words(self) -> str:
         """Return name and parameters for people, without values of the data.
@@ -283,7 +330,7 @@ class Promise(ABC):
             >>> LDiversity(2, column="diagnosis").words()
             'l-diversity l=2, kind=distinct, column=diagnosis'
         """
-        given = [f"{name}={v}" for name, v in self.parameters().items() if name != "values"]
+        given = [f"{name}={v}" for name, v in self.shown().items()]
         return f"{self.name} {', '.join(given)}"
 
     def implies(self, other: Promise) -> bool:
@@ -300,7 +347,7 @@ class Promise(ABC):
         """
         if type(self) is not type(other):
             return False
-        for part in fields(cast(Any, self)):
+        for part in fields(self):
             if part.name == "column":
                 continue
             own, their = getattr(self, part.name), getattr(other, part.name)
@@ -309,7 +356,7 @@ class Promise(ABC):
                 return False
         return True
 
-    def to_document(self) -> dict[str, object]:
+    def to_document(self) -> Document:
         """Return the promise as `from_document` reads it."""
         return {"model": self.name, **self.parameters()}
 

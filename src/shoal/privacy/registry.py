@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, replace
-from typing import Any, cast
 
 from shoal.core.errors import PrivacyError, SchemaError
 from shoal.privacy.promise import PROMISES, Option, Promise
@@ -15,7 +14,7 @@ def options() -> dict[str, Option]:
     return {option.name: option for kind in PROMISES.values() for option in kind.options}
 
 
-def from_flags(flags: Mapping[str, Any]) -> tuple[Promise, ...]:
+def from_flags(flags: Mapping[str, object]) -> tuple[Promise, ...]:
     """Return the promises that a command line asks for.
 
     Args:
@@ -31,24 +30,30 @@ def from_flags(flags: Mapping[str, Any]) -> tuple[Promise, ...]:
     """
     given = {name: value for name, value in flags.items() if value is not None}
     asked = [kind for kind in PROMISES.values() if kind.is_asked(given)]
-    faults = []
+    faults = [*_lacking(asked, given), *_left_over(asked, given)]
+    if faults:
+        raise SchemaError(where="options", faults=faults)
+    return tuple(kind.from_flags(given) for kind in asked)
+
+
+def _lacking(asked: Sequence[type[Promise]], given: Mapping[str, object]) -> Iterator[str]:
+    """Yield what is wrong with promises that are asked for in part."""
     for kind in asked:
         first, *others = kind.options
         needed = {part.name for part in _parts(kind) if part.default is MISSING}
-        lacking = [o for o in others if o.parameter in needed and o.name not in given]
-        faults += [
-            f"{first.flags[0]} needs {o.flags[0]}: together they ask for {kind.name}"
-            for o in lacking
-        ]
+        for o in others:
+            if o.parameter in needed and o.name not in given:
+                yield f"{first.flags[0]} needs {o.flags[0]}: together they ask for {kind.name}"
+
+
+def _left_over(asked: Sequence[type[Promise]], given: Mapping[str, object]) -> Iterator[str]:
+    """Yield what is wrong with options that belong to no promise that is asked for."""
     used = {option.name for kind in asked for option in kind.options}
     for name in given:
         owners = [k for k in PROMISES.values() if name in {o.name for o in k.options[1:]}]
         if name not in used and owners:
             belongs, flag = owners[0].options[0].flags[0], options()[name].flags[0]
-            faults.append(f"{flag} belongs to {belongs}, which asks for {owners[0].name}")
-    if faults:
-        raise SchemaError(where="options", faults=faults)
-    return tuple(kind.from_flags(given) for kind in asked)
+            yield f"{flag} belongs to {belongs}, which asks for {owners[0].name}"
 
 
 def expand(promises: Iterable[Promise], sensitive_columns: Sequence[str]) -> list[Promise]:
@@ -69,13 +74,13 @@ def expand(promises: Iterable[Promise], sensitive_columns: Sequence[str]) -> lis
             raise PrivacyError(model=promise.name, problem=faults[0])
         if promise.needs_sensitive and promise.column is None:
             for column in sensitive_columns:
-                bound[replace(cast(Any, promise), column=column)] = None
+                bound[replace(promise, column=column)] = None
         else:
             bound[promise] = None
     return list(bound)
 
 
-def from_document(document: Mapping[str, Any]) -> Promise:
+def from_document(document: Mapping[str, object]) -> Promise:
     """Build a promise from a schema's or model file's mapping.
 
     Raises:
@@ -94,13 +99,14 @@ def from_document(document: Mapping[str, Any]) -> Promise:
     if kind is None:
         known = ", ".join(sorted(PROMISES))
         raise PrivacyError(model=name, problem=f"no such privacy model; there are {known}")
-    given: Mapping[Any, Any] = {key: value for key, value in document.items() if key != "model"}
-    if isinstance(given.get("parameters"), Mapping):
+    given: Mapping[str, object] = {key: value for key, value in document.items() if key != "model"}
+    nested = given.get("parameters")
+    if isinstance(nested, Mapping):
         if len(given) > 1:
             raise PrivacyError(
                 model=name, problem="write either 'parameters' or each one, not both"
             )
-        given = given["parameters"]
+        given = nested
     parts = _parts(kind)
     unknown = sorted(str(key) for key in given if key not in {part.name for part in parts})
     if unknown:
@@ -108,8 +114,8 @@ def from_document(document: Mapping[str, Any]) -> Promise:
     missing = [p.name for p in parts if p.default is MISSING and p.name not in given]
     if missing:
         raise PrivacyError(model=name, problem=f"missing parameter: {', '.join(missing)}")
-    return kind(**given)
+    return kind.made(given)
 
 
-def _parts(kind: type[Promise]) -> list[Field[Any]]:
-    return [part for part in fields(cast(Any, kind)) if part.init]
+def _parts(kind: type[Promise]) -> list[Field[object]]:
+    return [part for part in fields(kind) if part.init]

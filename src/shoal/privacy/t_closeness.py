@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from shoal.privacy.compiled import Compiled, Distance, Measure
 from shoal.privacy.distances import DISTANCES, DistanceName
@@ -86,7 +86,8 @@ class TCloseness(Closeness):
     Law:
         Monotone for every distance: each is convex in the class's shares (the three earth
         mover's distances: [li2007]; chi-square: it is an f-divergence), and the
-        shares of merged classes are an average of theirs.
+        shares of merged classes are an average of theirs. Where persons are counted, both
+        spreads are those of different (person, value) pairs, and it is not monotone.
 
     Example:
         >>> from shoal.privacy.distances import Reference
@@ -107,7 +108,7 @@ class TCloseness(Closeness):
         self._check_closeness()
 
     @classmethod
-    def is_asked(cls, given: Mapping[str, Any]) -> bool:
+    def is_asked(cls, given: Mapping[str, object]) -> bool:
         """With --n, --t asks for (n,t)-closeness instead."""
         return "t" in given and "n" not in given
 

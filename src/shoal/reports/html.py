@@ -1,11 +1,19 @@
-"""The report of a release as one self-contained HTML page, for an ethics board to read."""
+"""The report of a release as one self-contained HTML page, for an ethics committee to read."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 
+from shoal.core.documents import Document, to_yaml
 from shoal.privacy import Verdict
-from shoal.reports.release import ReleaseReport, Risk, told, written
+from shoal.reports.release import (
+    ReleaseReport,
+    Risk,
+    by_true_name,
+    checklist_words,
+    written,
+)
 
 _STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;color:#1c2733;max-width:46rem;margin:2.5rem auto;
@@ -29,6 +37,7 @@ def to_html(report: ReleaseReport) -> str:
         f"{report.suppressed:,} are suppressed. The release was verified after it was written: "
         + ("it keeps its promise." if verdict else "it does NOT keep its promise.")
     )
+    counted = "records" if report.persons is None else "persons"
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
         "<meta name='viewport' content='width=device-width,initial-scale=1'>",
@@ -39,6 +48,7 @@ def to_html(report: ReleaseReport) -> str:
         _table(("model", "parameters", "worst class", "verdict"), map(_promise, report.privacy)),
         "<h2>The columns</h2>",
         _table(("column", "role", "in the release"), _role_rows(report)),
+        *_checklist(report),
         "<h2>The risk that remains</h2>",
         "<p>For an attacker who knows the quasi-identifiers of everybody in the table."
         + ("" if report.repeats is None else " Records are counted, not people: see the warnings.")
@@ -49,27 +59,25 @@ def to_html(report: ReleaseReport) -> str:
         _table(("column", "loss", ""), _column_rows(report)),
         "<h2>Measures</h2>",
         _table(("measure", "value"), _measure_rows(report)),
-        _listed("Notices", report.notices),
+        _listed("Notices", report.notices) + _request(report.request),
         f"<footer>Method: {escape(report.method)}. {report.classes:,} classes, the smallest has "
-        f"{report.smallest_class:,} records. {report.seconds['total']:.2f} s.</footer>",
+        f"{report.smallest_class:,} {counted}. {report.seconds['total']:.2f} s.</footer>",
         "</body></html>\n",
     ]
     return "\n".join(parts)
 
 
-def _table(head: tuple[str, ...], rows: object) -> str:
+def _table(head: tuple[str, ...], rows: Iterable[str]) -> str:
     numbers = ("before", "after", "loss", "value", "worst class")
     top = "".join(
         f"<th{' class=n' if name in numbers else ''}>{escape(name)}</th>" for name in head
     )
-    body = "".join(f"<tr>{row}</tr>" for row in rows)  # type: ignore[attr-defined]
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _promise(result: Verdict) -> str:
-    given = ", ".join(
-        f"{name} = {value}" for name, value in result.model.parameters().items() if name != "values"
-    )
+    given = ", ".join(f"{name} = {value}" for name, value in result.model.shown().items())
     worst = "–" if result.value is None else f"{result.value:.6g}"
     word = "holds" if result.holds else "broken"
     return (
@@ -79,16 +87,17 @@ def _promise(result: Verdict) -> str:
 
 
 def _risk_rows(before: Risk, after: Risk) -> list[str]:
+    unit = after.unit
     rows = [
-        ("expected share of records re-identified", before.global_risk, after.global_risk),
-        ("highest risk of a record", before.highest, after.highest),
+        (f"expected share of {unit}s re-identified", before.global_risk, after.global_risk),
+        (f"highest risk of a {unit}", before.highest, after.highest),
     ]
     cells = [
         f"<td>{name}</td><td class='n'>{_percent(old)}</td><td class='n'>{_percent(new)}</td>"
         for name, old, new in rows
     ]
     cells.append(
-        f"<td>records that are unique</td><td class='n'>{before.unique:,}</td>"
+        f"<td>{unit}s that are unique</td><td class='n'>{before.unique:,}</td>"
         f"<td class='n'>{after.unique:,}</td>"
     )
     return cells
@@ -108,19 +117,34 @@ def _role_rows(report: ReleaseReport) -> list[str]:
         word = {"identifying": "removed", "quasi": "recoded", "None": "left out"}.get(
             str(about["role"]), "as it is"
         )
+        done = about.get("replaced")
+        if done:
+            word = f"{done}; then recoded" if about["role"] == "quasi" else str(done)
         word += "; waived by name" if about["waived"] else ""
         word += f"; {about['finding']}" if about["finding"] else ""
         rows.append(
-            f"<td>{escape(name)}</td><td>{escape(about['role'] or 'none')}</td>"
+            f"<td>{escape(name)}</td><td>{escape(str(about['role'] or 'none'))}</td>"
             f"<td>{escape(word)}</td>"
         )
     return rows
 
 
+def _checklist(report: ReleaseReport) -> list[str]:
+    """Return the kinds of identifiers of a preset, and what was done to each."""
+    if not report.checklist:
+        return []
+    rows = []
+    for line in report.checklist:
+        cells = (f"({line['letter']}) {line['kind']}", *checklist_words(line))
+        rows.append("".join(f"<td>{escape(cell)}</td>" for cell in cells))
+    head = ("kind, 45 CFR 164.514(b)(2)(i)", "columns", "")
+    return ["<h2>HIPAA Safe Harbor</h2>", _table(head, rows)]
+
+
 def _measure_rows(report: ReleaseReport) -> list[str]:
     texts = {
         name: "not known" if v is None else v if isinstance(v, str) else f"{v:,.6g}"
-        for name, v in told(written(report.utility)).items()
+        for name, v in by_true_name(written(report.utility)).items()
     }
     return [f"<td>{escape(name)}</td><td class='n'>{text}</td>" for name, text in texts.items()]
 
@@ -130,6 +154,16 @@ def _listed(title: str, texts: tuple[str, ...], mark: str = "") -> str:
         return ""
     items = "".join(f"<li>{escape(text)}</li>" for text in texts)
     return f"<h2{mark}>{title}</h2><ul>{items}</ul>"
+
+
+def _request(request: Document | None) -> str:
+    if request is None:
+        return ""
+    style = "background:#f4f7f9;padding:.8rem;overflow:auto;font-size:.85rem"
+    return (
+        "<h2>How to repeat this release</h2>"
+        f"<pre style='{style}'><code>{escape(to_yaml(request))}</code></pre>"
+    )
 
 
 def _percent(share: float) -> str:

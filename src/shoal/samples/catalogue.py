@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Diagnosis(NamedTuple):
-    """One three-character ICD-10 code and how its stays look."""
+    """One three-character ICD-10 code and what its stays are like."""
 
     code: str
     block: str
@@ -111,7 +111,7 @@ DIAGNOSES = tuple(
         ("Z38", "Z30-Z39", 330, 0.49, 0, 0, 0.00, "neonatology", 3, 700, "emergency"),
     )
 )
-"""What brings people to a hospital, and seven codes that hardly anyone has."""
+"""Why people come to a hospital, and seven codes that hardly anyone has."""
 
 DEPARTMENTS = {
     "cardiology": "internal", "internal medicine": "internal", "pneumology": "internal",

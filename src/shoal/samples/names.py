@@ -13,20 +13,8 @@ _GIVEN_END = {"F": ("ba", "dwa", "fie", "lya"), "M": ("bur", "dok", "gund", "zor
 _FAMILY_START = ("Bax", "Brul", "Crev", "Dwo", "Ezq", "Flon", "Ghur", "Hruv", "Ixo", "Jazz", "Kvim",
                  "Lzo", "Mboq", "Nurv", "Oxwi", "Prez", "Quv", "Rhox", "Svul", "Tquo", "Ulz",
                  "Vrom", "Wzar", "Xel", "Yzo", "Zund")  # fmt: skip
-_FAMILY_MIDDLE = (
-    "a",
-    "ebo",
-    "idu",
-    "oga",
-    "uka",
-    "ylo",
-    "amu",
-    "eno",
-    "ipra",
-    "oru",
-    "usti",
-    "avo",
-)
+_FAMILY_MIDDLE = ("a", "ebo", "idu", "oga", "uka", "ylo", "amu", "eno", "ipra", "oru", "usti",
+                  "avo")  # fmt: skip
 _FAMILY_END = ("bex", "dorp", "fling", "gusk", "kova", "lund", "mizz", "nark", "pell", "quist",
                "rooz", "stwick", "thup", "vand", "worx", "zyk")  # fmt: skip
 

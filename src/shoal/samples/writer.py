@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from shoal.core.errors import MethodError, OutputError
-from shoal.core.temporary import beside, publish
+from shoal.core.temporary import beside, flush, flush_folder, publish
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,7 +28,7 @@ CHUNK = 250_000
 ENDINGS = (".csv.gz", ".csv", ".parquet", ".jsonl", ".arrow")
 
 Progress = Callable[[int], None]
-"""Is told the number of rows made so far, after every chunk."""
+"""Is called with the number of rows made so far, after every chunk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +124,10 @@ def write_sample(
 
     Args:
         files: where everything goes, from `place`.
-        frames: the table in pieces; each is written before the next one is asked for.
+        frames: the table in chunks; each is written before the next one is asked for.
         texts: content of the schema and of every hierarchy file.
         overwrite: replace files that are there already.
-        progress: called after every piece.
+        progress: called after every chunk.
 
     Guarantee:
         If this raises, no file was changed and no temporary file is left, unless the
@@ -148,7 +148,7 @@ def write_sample(
                     _write_table(draft, _counted(frames, progress), ending=_ending(path))
                 else:
                     draft.write_text(texts[path], encoding="utf-8", newline="\n")
-                _flush(draft)
+                flush(draft)
             for path, draft in drafts.items():
                 publish(draft, path)
     except OSError as error:
@@ -161,7 +161,7 @@ def write_sample(
             with suppress(OSError):  # a folder with files in it is meant to stay
                 folder.rmdir()
     for folder in {path.parent for path in files.all()}:
-        _flush_folder(folder)
+        flush_folder(folder)
     return files
 
 
@@ -245,17 +245,3 @@ def _sink(draft: Path, frames: Iterator[pl.DataFrame], *, ending: str) -> None:
         if faults:
             raise faults[0] from None
         raise OSError(None, "the table could not be written") from error
-
-
-def _flush(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
-
-
-def _flush_folder(folder: Path) -> None:
-    with suppress(OSError):  # not every platform lets a folder be opened; the files are safe
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

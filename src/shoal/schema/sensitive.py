@@ -27,11 +27,12 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from shoal.core.dates import find_form
 from shoal.core.errors import InputError, ShoalError, UnknownValueError
 from shoal.core.keys import iso_of, number_key
+from shoal.core.numbers import number_label
 from shoal.core.spreadsheet import unguarded
 from shoal.hierarchies.tree import Hierarchy
 from shoal.privacy import Promise, Reference
@@ -46,7 +47,6 @@ _EDGES = (
     "\ufeff\u200b\u200c\u200d\u2060\u200e\u200f"
 )
 _ACCENTS = 200  # combining classes from here on: not the marks that make another letter
-_MOST = 308  # digits before or behind the point; beyond, floats have no number
 
 
 def normal(text: str) -> str:
@@ -78,35 +78,6 @@ def folded(text: str) -> str:
         if unicodedata.combining(each) < _ACCENTS and not each.isspace() and each not in _EDGES
     )
     return unicodedata.normalize("NFC", kept)
-
-
-def number_label(text: str) -> str | None:
-    """Return the one way in which a number is written; None if the text is no number.
-
-    Example:
-        >>> number_label(" 010.50"), number_label("1e3"), number_label("-.0")
-        ('10.5', '1000', '0')
-    """
-    key = number_key(text) if len(text) <= 2 * _MOST else None
-    if key is None:
-        return None
-    sign, power, digits = key
-    if not digits:
-        return "0"
-    if sign < 0:  # the key counts down; see `number_key`
-        power, digits = -power, "".join(str(9 - int(digit)) for digit in digits[:-1])
-    if abs(power) > _MOST:
-        return None
-    if power <= 0:
-        plain = "0." + "0" * -power + digits
-    elif power >= len(digits):
-        plain = digits + "0" * (power - len(digits))
-    else:
-        plain = digits[:power] + "." + digits[power:]
-    if len(plain) > len(digits) + 21:
-        tail = f".{digits[1:]}" if digits[1:] else ""
-        plain = f"{digits[0]}{tail}e{power - 1}"
-    return f"-{plain}" if sign < 0 else plain
 
 
 def moment_of(text: str, form: str | None = None) -> datetime | None:
@@ -171,7 +142,7 @@ class Scale:
         return replace(self, attribute=replace(self.attribute, kind=kind))
 
     def dated(self, texts: Iterable[str | None]) -> Scale:
-        """Return the scale with the form in which these dates are written, if nobody said it.
+        """Return the scale with the form in which these dates are written, if none is declared.
 
         Raises:
             InputError: day and month of every date could be swapped.
@@ -226,7 +197,7 @@ class Scale:
         given: Sequence[str] = getattr(model, "values", None) or ()
         texts = [text for value in given if (text := self.text(value)) is not None]
         labels = [label for text in texts if (label := self.label(text)) is not None]
-        return cast(ModelT, replace(cast(Any, model), values=tuple(labels))) if labels else model
+        return replace(model, values=tuple(labels)) if labels else model
 
     def read(self, texts: Iterable[str | None]) -> Values:
         """Place the values of a column, as `text` returned them, on its scale.
@@ -258,12 +229,13 @@ class Values:
     nodes: tuple[int, ...]
     alike: int
 
-    def reference(self, counts: Sequence[int]) -> Reference:
-        """Return the column in the whole table: records at each place."""
+    def reference(self, counts: Sequence[int], *, persons: int | None = None) -> Reference:
+        """Return the column in the whole table: records, or persons, at each place."""
         if self.tree is None and any(label is not None for label in self.labels):
-            return Reference(counts, values=self.labels)
+            return Reference(counts, values=self.labels, persons=persons)
         return Reference(
             counts,
+            persons=persons,
             values=self.labels,
             parents=(-1,) if self.tree is None else self.tree.parents,
             heights=(0,) if self.tree is None else self.tree.heights,
@@ -295,21 +267,12 @@ def _free_number(text: str) -> str | None:
     return number_label(text)
 
 
-@lru_cache(maxsize=8)  # while a batch settles, the same values are read in every round
+@lru_cache(maxsize=8)  # while a batch is repaired, the same values are read in every round
 def _read(scale: Scale, texts: frozenset[str | None]) -> Values:
     present = sorted(text for text in texts if text is not None)
     scale = scale.dated(present)
-    found = {text: scale.label(text) for text in present}
-    strays = sum(label is None for label in found.values())
-    if strays:
-        raise _misfit(scale, strays, len(present))
-    label_of = {text: str(label) for text, label in found.items()}
-    numbers = sum(_free_number(text) is not None for text in present)
-    kind = scale.attribute.kind
-    if kind is None and present and numbers in (0, len(present)):
-        kind = Kind.NUMERIC if numbers else Kind.CATEGORICAL
-    if kind is None and present and scale.is_ordered:
-        raise _mixed(scale, numbers, len(present))
+    label_of = _labels(scale, present)
+    kind = _kind(scale, present)
     labels = _sorted(scale, kind, set(label_of.values()))
     tree, nodes = _tree(scale, kind, labels)
     if tree is not None and _is_by_tree(scale, kind):
@@ -330,6 +293,26 @@ def _read(scale: Scale, texts: frozenset[str | None]) -> Values:
     )
 
 
+def _labels(scale: Scale, present: Sequence[str]) -> dict[str, str]:
+    found = {text: scale.label(text) for text in present}
+    known = {text: label for text, label in found.items() if label is not None}
+    if len(known) < len(found):
+        raise _misfit(scale, len(found) - len(known), len(found))
+    return known
+
+
+def _kind(scale: Scale, present: Sequence[str]) -> Kind | None:
+    """Return the kind that was declared, or that every value has; None: it is mixed."""
+    if scale.attribute.kind is not None or not present:
+        return scale.attribute.kind
+    numbers = sum(_free_number(text) is not None for text in present)
+    if numbers in (0, len(present)):
+        return Kind.NUMERIC if numbers else Kind.CATEGORICAL
+    if scale.is_ordered:
+        raise _mixed(scale, numbers, len(present))
+    return None
+
+
 def _alike(scale: Scale, labels: Iterable[str]) -> int:
     if not scale._is_text:
         return 0
@@ -343,7 +326,7 @@ def _sorted(scale: Scale, kind: Kind | None, labels: set[str]) -> list[str]:
     if scale.attribute.order:  # it is the whole scale, whether or not each step of it occurs
         return list(scale._steps)
     if kind is Kind.NUMERIC:
-        return sorted(labels, key=number_key)
+        return sorted(labels, key=lambda label: number_key(label) or ())
     if kind is Kind.DATE:
         moments = {label: cast(datetime, moment_of(label)) for label in labels}
         if len({moment.tzinfo is None for moment in moments.values()}) > 1:

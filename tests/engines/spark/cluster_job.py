@@ -83,10 +83,8 @@ def main(master, source, out, stages):
         if stage == "write":  # what follows is the rename
             killer.done = True
 
-    options = api.Options(partitions=3, partition_by="random", seed=4, progress=progress)
-    made = api.anonymize(
-        api.SparkTable(source), schema(), privacy=PROMISE, out=out, options=options
-    )
+    options = {"partitions": 3, "partition_by": "random", "seed": 4, "progress": progress}
+    made = api.anonymize(api.SparkTable(source), schema(), privacy=PROMISE, out=out, **options)
     told = {"killed": killer.killed, "seen": killer.seen, "released": made.report.released}
     print(json.dumps(told))
     spark.stop()

@@ -6,6 +6,7 @@ import random
 
 import polars as pl
 import pytest
+from tests.engines.open_job import open_job
 from tests.laws.test_release_laws import KINDS
 
 import shoal
@@ -47,3 +48,10 @@ def near(value):
 
 
 PROMISE = [shoal.KAnonymity(3), shoal.LDiversity(2)]
+FEW = ("flat", "tree", "steps")
+CLOSE = [shoal.KAnonymity(2), shoal.TCloseness(0.3, column="s")]
+
+
+def counted(quasi=FEW, models=PROMISE):
+    """Return the frequency table of the table, as the local engine counts it."""
+    return open_job(frame(), schema(quasi), models).counts.table

@@ -10,11 +10,10 @@ from tests.golden.test_golden import NAMES, document
 from tests.laws.test_release_laws import KINDS
 
 import shoal
-from shoal import api
-from shoal.engines.local.encode_keys import Column
-from shoal.engines.local.encode_settle import Cover
+from shoal.engines.encoding.columns import ColumnCoder
+from shoal.engines.encoding.tuples import Cover
+from shoal.model.coverage import precompute_coverage
 from shoal.model.runtime import Encoder
-from shoal.model.sweep import sweep
 
 pytest.importorskip("pyspark", reason="the package pyspark is not installed (shoal[spark])")
 
@@ -27,8 +26,8 @@ def models():
         schema = shoal.Schema.from_document(
             {"columns": columns, "others": "drop", "suppression_limit": 0.5}
         )
-        options = api.Options(method=method)
-        found = shoal.learn(frame(), schema, privacy=[shoal.KAnonymity(2)], options=options)
+        options = {"method": method}
+        found = shoal.learn(frame(), schema, privacy=[shoal.KAnonymity(2)], **options)
         yield found.to_document()
 
 
@@ -49,7 +48,7 @@ def test_boxes_find_the_classes_that_sets_find():
     several = 0
     for model in models():
         encoder = Encoder(model, "suppress")
-        sweep(encoder)
+        precompute_coverage(encoder)
         texts = []
         for cells in encoder.cells:
             ends = {cell.get(k) for cell in cells for k in ("low", "high", "value", "label")}
@@ -59,7 +58,7 @@ def test_boxes_find_the_classes_that_sets_find():
             texts.append([None, *sorted(t for t in ends if t is not None), "strange", "41", "7.5"])
         for j, plan in enumerate(encoder.plans):
             texts[j] += [label for label in plan["labels"] if label not in texts[j]]
-        columns = [Column(j, encoder) for j in range(len(texts))]
+        columns = [ColumnCoder(j, encoder) for j in range(len(texts))]
         known = [
             column.codes(pl.Series(each, dtype=pl.String))
             for column, each in zip(columns, texts, strict=True)

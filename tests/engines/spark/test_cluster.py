@@ -30,8 +30,8 @@ def environment():
 @pytest.fixture
 def place(tmp_path):
     frame().write_parquet(tmp_path / "in.parquet")
-    options = api.Options(partitions=3, partition_by="random", seed=4)
-    made = api.anonymize(frame(), schema(), privacy=PROMISE, options=options)
+    options = {"partitions": 3, "partition_by": "random", "seed": 4}
+    made = api.anonymize(frame(), schema(), privacy=PROMISE, **options)
     made.table.write_csv(tmp_path / "wanted.csv")
     return tmp_path
 

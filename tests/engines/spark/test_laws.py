@@ -26,7 +26,7 @@ def written(case, place, table):
     """Return the bytes of a release; None where even one class for all breaks the promise."""
     out = place / "o.csv"
     try:
-        api.anonymize(table, case.schema(), out=out, options=api.Options(method="mondrian-relaxed"))
+        api.anonymize(table, case.schema(), out=out, method="mondrian-relaxed")
     except NoSolutionError:
         assert not out.exists()
         return None
@@ -83,7 +83,7 @@ def test_what_does_not_fit_the_scale_is_refused_on_spark(spark):
     table = Dirty("numbers", rows, promise, fold=False)
     frame = spark.createDataFrame(table.frame.to_arrow())
     for work in (
-        lambda: api.anonymize(frame, table.schema, options=api.Options(method="mondrian")),
+        lambda: api.anonymize(frame, table.schema, method="mondrian"),
         lambda: api.learn(frame, table.schema, method="mondrian"),
         lambda: api.verify(frame, table.schema),
         lambda: api.encode(frame, table.model, safe=True),

@@ -11,7 +11,7 @@ import shoal
 from shoal import api
 from shoal.core.errors import InputError
 from shoal.engines.spark import encode
-from shoal.engines.spark.trial import FarBoard
+from shoal.engines.spark.trial import DistributedAssignment
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -55,14 +55,14 @@ def test_unseen_records_in_the_nearest_class(spark, tmp_path, rows, monkeypatch)
     boards = []
 
     def board(*given, **more):
-        boards.append(FarBoard(*given, **more))
+        boards.append(DistributedAssignment(*given, **more))
         return boards[0]
 
-    monkeypatch.setattr(encode, "FarBoard", board)
+    monkeypatch.setattr(encode, "DistributedAssignment", board)
     table = api.SparkTable(fresh, driver_rows=rows)
     there = api.encode(table, model, out=tmp_path / "there.csv", **choices)
     assert boards[0].extra
-    assert boards[0].is_far == (rows == 3)
+    assert boards[0].counts_anew == (rows == 3)
     assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()
     assert there.to_document() == here.to_document()
 

@@ -6,14 +6,14 @@ import stat
 
 import polars as pl
 import pytest
+from tests.engines.open_job import classes_of, open_job, with_question
 from tests.engines.spark.tables import PROMISE, frame, near, schema
 
 import shoal
-import shoal.spark
 from shoal import api
 from shoal.core.errors import InputError, MethodError, NoSolutionError, OutputError
+from shoal.engines.spark import records as spark_records
 from shoal.reports.release import Verdict, Verification
-from shoal.spark import SparkJob
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def place(tmp_path_factory):
 def release(source, out, method="mondrian", utility="loss", **options):
     return api.anonymize(
         source, schema(utility=utility), privacy=PROMISE, out=out,
-        options=api.Options(method=method, **options),
+        method=method, **options,
     )  # fmt: skip
 
 
@@ -37,25 +37,23 @@ def release(source, out, method="mondrian", utility="loss", **options):
 def job(spark, place):
     """A table counted once on Spark, for all methods."""
     table = api.SparkTable(place / "in.csv")
-    return SparkJob.on(table, schema(), PROMISE, api.Options())
+    return open_job(table, schema(), PROMISE)
 
 
 @pytest.mark.parametrize("limit", ["KNOWN", "LARGE"])
 def test_every_way_to_sort_gives_the_same_records(job, place, monkeypatch, limit):
     release(place / "in.csv", place / "here.csv")
     monkeypatch.setattr(f"shoal.engines.spark.recode.{limit}", 0)
-    job.options = api.Options(method="mondrian")
-    found = job.recoder(job.search()).frame().toArrow()
+    classes = classes_of(with_question(job, job.request.schema, "mondrian"))
+    found = job.records._recoder(classes, star=False).frame().toArrow()
     assert pl.from_arrow(found).rows() == pl.read_csv(place / "here.csv", infer_schema=False).rows()
 
 
 def test_centroids_of_numbers_are_numbers_where_the_goal_has_types(spark, place):
-    options = api.Options(method="mdav", release="aggregate")
+    options = {"method": "mdav", "release": "aggregate"}
     quasi = schema(("whole", "real"))
-    here = api.anonymize(place / "in.parquet", quasi, privacy=PROMISE, options=options)
-    there = api.anonymize(
-        api.SparkTable(place / "in.parquet"), quasi, privacy=PROMISE, options=options
-    )
+    here = api.anonymize(place / "in.parquet", quasi, privacy=PROMISE, **options)
+    there = api.anonymize(api.SparkTable(place / "in.parquet"), quasi, privacy=PROMISE, **options)
     found = pl.from_arrow(there.table.toArrow())
     assert found["whole"].dtype == found["real"].dtype == pl.Float64
     assert found.rows() == here.table.rows()
@@ -111,20 +109,6 @@ def test_a_dataframe_comes_in_and_goes_out(spark, place):
     assert learned.to_json() == shoal.learn(frame(), schema(), privacy=PROMISE).to_json()
 
 
-def test_parts_on_executors_are_deterministic_and_hold(spark, place):
-    models = []
-    for slices, rows in ((1, None), (6, 60)):  # at the driver, and where it does not take them
-        table = spark.createDataFrame(frame().to_arrow()).repartition(slices)
-        made = api.learn_with_report(
-            api.SparkTable(table, driver_rows=rows), schema(), privacy=PROMISE,
-            options=api.Options(method="oka", partitions=3, partition_by="kmeans", seed=4),
-        )  # fmt: skip
-        assert made[1].facts["partitions"] in (1, 2, 3)
-        assert all(result.holds for result in made[1].privacy)
-        models.append(made[0].to_json())
-    assert models[0] == models[1]
-
-
 def test_a_release_that_fails_is_not_published(spark, place, monkeypatch):
     bad = Verdict(model=PROMISE[0], holds=False, value=1, violating_records=2)
 
@@ -134,7 +118,7 @@ def test_a_release_that_fails_is_not_published(spark, place, monkeypatch):
             privacy=(bad,),
         )  # fmt: skip
 
-    monkeypatch.setattr("shoal.spark.verify_table", fails)
+    monkeypatch.setattr("shoal.engines.spark.records.verify_table", fails)
     before = sorted(p.name for p in place.iterdir())
     for ending in ("csv", "parquet"):
         with pytest.raises(shoal.ShoalError, match=r"nothing was|not safe"):
@@ -144,14 +128,14 @@ def test_a_release_that_fails_is_not_published(spark, place, monkeypatch):
 
 def test_what_spark_writes_is_private_until_it_is_verified(spark, place, monkeypatch):
     seen = []
-    verify = shoal.spark.verify_table
+    verify = spark_records.verify_table
 
     def looks(source, schema, models):
         (hidden,) = [p for p in place.iterdir() if p.name.startswith(".private.csv.")]
         seen.append(stat.S_IMODE(hidden.stat().st_mode))
         return verify(source, schema, models)
 
-    monkeypatch.setattr("shoal.spark.verify_table", looks)
+    monkeypatch.setattr("shoal.engines.spark.records.verify_table", looks)
     out = place / "private.csv"
     out.touch()
     out.chmod(0o600)
@@ -187,7 +171,7 @@ def test_spreadsheet_safe_is_the_same_and_is_measured(spark, place):
         out = place / f"sheet.{name}.csv"
         api.anonymize(
             source or api.SparkTable(place / "sheet.csv"), asked, privacy=PROMISE, out=out,
-            options=api.Options(method="mondrian", spreadsheet_safe=True),
+            method="mondrian", spreadsheet_safe=True,
         )  # fmt: skip
         made[name] = out.read_bytes()
     assert made["here"] == made["there"]
@@ -201,7 +185,7 @@ def test_spreadsheet_safe_is_the_same_and_is_measured(spark, place):
     with pytest.raises(OutputError, match="goes with CSV"):
         api.anonymize(
             api.SparkTable(place / "sheet.csv"), asked, privacy=PROMISE, out=place / "s.parquet",
-            options=api.Options(spreadsheet_safe=True),
+            spreadsheet_safe=True,
         )  # fmt: skip
 
 
@@ -219,3 +203,23 @@ def test_what_cannot_be_done_is_said(spark, place):
         with pytest.raises(InputError, match=problem):
             release(api.SparkTable(place / name), place / "no.csv")
     assert not (place / "no.csv").exists()
+
+
+@pytest.mark.parametrize("method", ["mondrian", "flash"])
+def test_proposed_hierarchies_are_the_same_as_here(spark, tmp_path, method):
+    days = [f"19{40 + i % 50}-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(200)]
+    codes = [f"{10000 + 37 * (i % 60)}" for i in range(200)]
+    table = pl.DataFrame({"born": days, "zip": codes, "s": ["a", "b"] * 100})
+    table.write_csv(tmp_path / "in.csv")
+    roles = {"born": "quasi", "zip": "quasi", "s": "sensitive"}
+    asked = shoal.Schema.from_document({"columns": roles})
+    found = []
+    for source in (tmp_path / "in.csv", api.SparkTable(tmp_path / "in.csv")):
+        made = api.anonymize(source, asked, privacy=[shoal.KAnonymity(4)], method=method)
+        rows = made.table.toPandas() if hasattr(made.table, "toPandas") else made.table
+        cells = rows.values.tolist() if hasattr(rows, "values") else [*map(list, rows.rows())]
+        texts = [[str(cell) for cell in row] for row in cells]
+        notices = [text for text in made.report.notices if "--no-infer" in text]
+        found.append((made.schema, notices, texts))
+    assert found[0] == found[1]
+    assert len(found[0][1]) == 1

@@ -1,4 +1,4 @@
-"""Without Java or PySpark: a message that says what to install, and exit code 2."""
+"""A session: the running one, or a message that says what to install, and exit code 2."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import call
 
 from shoal.core.errors import InputError, MissingExtraError
-from shoal.engines.spark.session import require
+from shoal.engines.spark.session import require, session
 
 FLAGS = ["--qi", "a", "-k", "2", "--engine", "spark"]
 
@@ -33,3 +33,29 @@ def test_without_java(monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(InputError, match="JAVA_HOME"):
         require()
+
+
+def test_without_pyarrow(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"shoal\[spark\]"):
+        require()
+
+
+def test_java_is_found_where_it_is_said_to_be(monkeypatch, tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").touch()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    require()
+
+
+def test_a_running_session_is_taken_and_another_master_refused(spark):
+    assert session() is spark
+    assert session("local[2]") is spark
+    with pytest.raises(InputError, match="another master"):
+        session("local[7]")
+
+
+def test_columns_whose_names_differ_in_case_are_two(spark):
+    found = spark.createDataFrame([(1, 2)], "a int, A int")
+    assert found.select("A").collect()[0][0] == 2
+    assert spark.conf.get("spark.sql.session.timeZone") == "UTC"

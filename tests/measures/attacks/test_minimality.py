@@ -7,7 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.core.errors import MethodError
-from shoal.measures.attacks.minimality import MergedClass, credibility, minimality
+from shoal.measures.attacks.minimality import (
+    MergedClass,
+    credibility,
+    merged_classes,
+    minimality,
+)
 
 
 def by_counting(parts, held, l):
@@ -37,11 +42,11 @@ def test_credibility_counts_the_ways(parts, l, share):
 
 def test_the_example_of_the_literature_is_caught():
     # Two people of one kind who both have the value, joined with eight others to hide it.
-    told = minimality([MergedClass(parts=(2, 8), holders=(2, 0))], k=2, l=4)
-    assert told.targets == 2
-    assert told.success == 1.0
-    assert told.baseline == pytest.approx(0.2)
-    assert told.detail["highest_credibility"] == pytest.approx(18 / 34)
+    found = minimality([MergedClass(parts=(2, 8), holders=(2, 0))], k=2, l=4)
+    assert found.targets == 2
+    assert found.success == 1.0
+    assert found.baseline == pytest.approx(0.2)
+    assert found.detail["highest_credibility"] == pytest.approx(18 / 34)
 
 
 def test_classes_that_k_explains_say_nothing():
@@ -57,3 +62,16 @@ def test_classes_that_k_explains_say_nothing():
 def test_promises_that_cannot_be_meant_are_refused():
     with pytest.raises(MethodError):
         minimality([], k=0, l=2)
+
+
+def test_tuples_are_put_into_their_classes_and_the_commonest_value_is_attacked():
+    cells = [
+        (7, 0, "flu", 2), (7, 0, None, 1), (7, 1, "flu", 1), (7, 1, "cold", 3),
+        (3, 2, "cold", 1), (3, 2, "flu", 1),
+    ]  # fmt: skip
+    assert merged_classes(cells) == [
+        # flu 3, cold 3: of equal values the first by its text
+        MergedClass(parts=(3, 4), holders=(0, 3)),
+        MergedClass(parts=(2,), holders=(1,)),
+    ]
+    assert merged_classes([]) == []

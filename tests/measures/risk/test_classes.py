@@ -44,3 +44,34 @@ def test_no_class_is_no_risk_and_an_empty_class_is_refused():
     assert marketer(none) == 0
     with pytest.raises(KernelInputError):
         below(np.array([0, 1]))
+
+
+@given(sizes=sizes_, data=st.data())
+def test_journalist_and_marketer_are_means_over_records_and_people(sizes, data):
+    people = np.array([float(data.draw(st.integers(0, 400))) for _ in sizes])
+    known = np.maximum(people, sizes)
+    per_record = np.repeat(1 / known, sizes)
+    assert marketer(sizes, people) == pytest.approx(per_record.mean())
+    found = journalist(sizes, people)
+    assert found.maximum == pytest.approx(per_record.max())
+    assert found.average == pytest.approx(max(per_record.mean(), len(sizes) / known.sum()))
+
+
+@given(sizes=sizes_)
+def test_fewer_records_are_below_a_lower_limit(sizes):
+    found = below(sizes, (1, 2, 7, 1000))
+    assert found["1"] == 0
+    assert found["1000"] == sizes.sum()
+    assert list(found.values()) == sorted(found.values())
+
+
+def test_bands_are_closed_and_the_last_one_is_open():
+    found = bands(np.array([1, 4, 5, 99, 100, 10**9]))
+    assert [(band["from"], band["to"]) for band in found if band["classes"]] == [
+        (1, 1), (3, 4), (5, 9), (50, 99), (100, None),
+    ]  # fmt: skip
+    assert found[-1]["records"] == 100 + 10**9
+
+
+def test_a_risk_is_plain_data():
+    assert prosecutor(np.array([1, 4])).to_document() == {"maximum": 1.0, "average": 0.4}

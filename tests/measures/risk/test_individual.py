@@ -2,12 +2,18 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import risk as naive
 
 from shoal.core.errors import KernelInputError
-from shoal.measures.risk.individual import exact_risk, household_risk, individual_risk
+from shoal.measures.risk.individual import (
+    exact_risk,
+    household_risk,
+    household_summary,
+    households_at_risk,
+    individual_risk,
+)
 
 
 @pytest.mark.parametrize(
@@ -76,3 +82,29 @@ def test_arrays_that_do_not_fit_are_refused():
         individual_risk(np.array([1, 2]), np.array([1.0]))
     with pytest.raises(KernelInputError):
         individual_risk(np.array([1]), np.array([np.nan]))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.floats(0.01, 1), st.one_of(st.none(), st.integers(0, 3))),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_a_record_without_a_household_is_one_of_its_own(pairs):
+    risks = np.array([risk for risk, _ in pairs])
+    homes = np.array([home or 0 for _, home in pairs])
+    alone = np.array([home is None for _, home in pairs])
+    keys = [("alone", i) if home is None else home for i, (_, home) in enumerate(pairs)]
+    expected = naive.household(risks.tolist(), keys)
+    found = households_at_risk(risks, homes, alone)
+    assert found["households"] == len(expected)
+    assert found["maximum"] == pytest.approx(max(expected.values()))
+    assert found["expected_reidentifications"] == pytest.approx(sum(expected[key] for key in keys))
+    assert found["average"] == pytest.approx(found["expected_reidentifications"] / len(pairs))
+
+
+def test_a_household_summary_divides_by_the_records():
+    found = household_summary(2, 0.5, 3.0, records=12)
+    assert found["average"] == 0.25

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.methods.infer.test_sets import coded
+from tests.inference.test_sets import coded
 from tests.naive import risk as naive
 
 from shoal.core.errors import MethodError

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from shoal.hierarchies.tree import Hierarchy
-from shoal.methods.domain import line_domain, tree_domain
-from shoal.methods.frequency import from_codes
 from shoal.schema.schema import Kind
+from shoal.table.domain import line_domain, tree_domain
+from shoal.table.frequency import from_codes
 
 TREE = Hierarchy.from_rows(
     "place",
@@ -64,7 +64,7 @@ def groups_of(clusters, rows):
     return sorted(sorted(rows[m] for m in cluster) for cluster in clusters)
 
 
-def groups_of_pieces(row, label, count):
+def groups_of_members(row, label, count):
     found = {}
     for r, group, c in zip(row, label, count, strict=True):
         found.setdefault(int(group), []).extend([int(r)] * int(c))

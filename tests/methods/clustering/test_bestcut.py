@@ -2,21 +2,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.calls import bestcut
 from tests.methods.clustering.tables import check_release, disease, records, tables
 from tests.methods.clustering.test_laws import numbers
 from tests.naive import cuts as naive
 
 from shoal.core.errors import KernelInputError
 from shoal.hierarchies.tree import Hierarchy
-from shoal.kernels import clustering_cut as kernel
-from shoal.kernels.clustering_losses import packed
+from shoal.kernels.clustering import bestcut as kernel
+from shoal.kernels.clustering.losses import packed
 from shoal.methods.arrays import promise_of
-from shoal.methods.clustering.bestcut import bestcut
 from shoal.methods.clustering.space import space_of
-from shoal.methods.domain import tree_domain
-from shoal.methods.frequency import from_codes
 from shoal.privacy import KAnonymity, LDiversity
 from shoal.schema.schema import Kind
+from shoal.table.domain import tree_domain
+from shoal.table.frequency import from_codes
 
 
 def cut(table, models, **options):

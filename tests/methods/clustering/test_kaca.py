@@ -2,20 +2,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.methods.clustering.tables import groups_of, groups_of_pieces, records, tables
+from tests.methods.calls import kaca
+from tests.methods.clustering.tables import groups_of, groups_of_members, records, tables
 from tests.methods.lattice.tables import adult_table
 from tests.naive import clustering as naive
 
 from shoal.core.errors import MethodError
 from shoal.hierarchies.tree import Hierarchy
-from shoal.kernels.clustering_kaca import merge_classes
+from shoal.kernels.clustering.kaca import merge_classes
 from shoal.measures.utility import grouping_of, utility_of
-from shoal.methods.clustering.kaca import kaca
 from shoal.methods.clustering.space import space_of
-from shoal.methods.domain import line_domain, tree_domain
-from shoal.methods.frequency import from_codes
 from shoal.privacy import KAnonymity
 from shoal.schema.schema import Kind
+from shoal.table.domain import line_domain, tree_domain
+from shoal.table.frequency import from_codes
 
 
 @settings(max_examples=60, deadline=None)
@@ -26,7 +26,7 @@ def test_fast_classes_are_the_papers_classes(table, k, short):
     row, label, count = merge_classes(
         table.codes, table.counts, space=space_of(table.domains, short=short), k=k
     )
-    found = groups_of_pieces(row, label, count)
+    found = groups_of_members(row, label, count)
     assert found == groups_of(expected, rows)
 
 
@@ -41,7 +41,7 @@ def test_weighted_classes_are_those_of_definition_5_or_of_its_example(
     weight = {"height": naive.height_weight, "example": naive.example_weight}[weights](beta)
     expected = naive.kaca(data, k, domains=table.domains, weight=weight)
     space = space_of(table.domains, short=short, power=beta, example=weights == "example")
-    found = groups_of_pieces(*merge_classes(table.codes, table.counts, space=space, k=k))
+    found = groups_of_members(*merge_classes(table.codes, table.counts, space=space, k=k))
     assert found == groups_of(expected, rows)
 
 

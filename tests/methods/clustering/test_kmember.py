@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.calls import kmember
 from tests.methods.clustering.tables import (
     check_release,
     disease,
     domains,
     groups_of,
-    groups_of_pieces,
+    groups_of_members,
     records,
     tables,
 )
@@ -17,12 +18,11 @@ from tests.methods.clustering.test_laws import numbers
 from tests.naive import clustering as naive
 
 from shoal.core.errors import MethodError
-from shoal.methods.clustering import kmember as method
 from shoal.methods.clustering.clusters import place_by_class, place_leftovers
-from shoal.methods.clustering.kmember import grown, kmember, row_of_record
+from shoal.methods.clustering.kmember import grown, row_of_record
 from shoal.methods.clustering.space import space_of
-from shoal.methods.frequency import from_codes
 from shoal.privacy import KAnonymity
+from shoal.table.frequency import from_codes
 
 
 def fast(table, k, seed, short, classes=None, penalty=0):
@@ -44,7 +44,7 @@ def fast(table, k, seed, short, classes=None, penalty=0):
 def test_fast_clusters_are_the_papers_clusters(table, k, seed, short):
     data, rows = records(table)
     expected = naive.kmember(data, rows, k, domains=table.domains, seed=seed)
-    assert groups_of_pieces(*fast(table, k, seed, short)) == groups_of(expected, rows)
+    assert groups_of_members(*fast(table, k, seed, short)) == groups_of(expected, rows)
 
 
 @settings(max_examples=60, deadline=None)
@@ -57,7 +57,7 @@ def test_classification_penalty_gives_the_papers_clusters(table, k, seed):
         target=[int(classes[r]) for r in rows], penalty=naive.SCALE,
     )  # fmt: skip
     found = fast(table, k, seed, 256, classes=classes, penalty=naive.SCALE)
-    assert groups_of_pieces(*found) == groups_of(expected, rows)
+    assert groups_of_members(*found) == groups_of(expected, rows)
 
 
 def test_the_cm_penalty_is_for_records_that_would_cause_suppression_too():
@@ -87,7 +87,7 @@ def test_classification_penalty_needs_a_target():
     nothing = np.zeros((1, 3), dtype=np.int32)
     table = from_codes(domains(), nothing, np.array([4], dtype=np.int64))
     with pytest.raises(MethodError, match="--target"):
-        method.kmember(table, [KAnonymity(2)], cm=True)
+        kmember(table, [KAnonymity(2)], cm=True)
 
 
 def test_the_penalty_needs_no_memory_for_pairs_of_rows_and_clusters():

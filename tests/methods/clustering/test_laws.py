@@ -6,21 +6,23 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.calls import (
+    bestcut,
+    kaca,
+    kmember,
+    kmember_parallel,
+    oka,
+    refine,
+    threshold,
+    wfcm,
+)
 from tests.methods.clustering.tables import check_release, tables
 
 from shoal.hierarchies.tree import Hierarchy
-from shoal.methods.clustering.bestcut import bestcut
-from shoal.methods.clustering.kaca import kaca
-from shoal.methods.clustering.kmember import kmember
-from shoal.methods.clustering.oka import oka
-from shoal.methods.clustering.parallel import kmember_parallel
-from shoal.methods.clustering.refine import refine
-from shoal.methods.clustering.threshold import threshold
-from shoal.methods.clustering.wfcm import wfcm
-from shoal.methods.domain import line_domain, tree_domain
-from shoal.methods.frequency import from_codes
 from shoal.privacy import AlphaKAnonymity, KAnonymity, LDiversity, TCloseness
 from shoal.schema.schema import Kind
+from shoal.table.domain import line_domain, tree_domain
+from shoal.table.frequency import from_codes
 
 METHODS = [bestcut, kaca, kmember, kmember_parallel, oka, refine, threshold, wfcm]
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda m: m.__name__)
@@ -121,7 +123,7 @@ def test_memory_does_not_grow_with_the_square_of_the_rows(method):
     check_release(method(table, [KAnonymity(50)]), 50)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 45_000_000  # a square of the rows is 72 MB
+    assert peak < 60_000_000  # a square of the rows is 72 MB
 
 
 @every_method

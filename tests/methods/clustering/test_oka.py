@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.calls import oka
 from tests.methods.clustering.tables import check_release, groups_of, records, tables
 from tests.naive import clustering as naive
 
 from shoal.core.errors import MethodError
-from shoal.kernels import clustering_oka as kernel
-from shoal.methods.clustering.oka import _adjust, _cluster, oka, places_of
+from shoal.kernels.clustering import oka as kernel
+from shoal.methods.clustering.clusters import box_losses
+from shoal.methods.clustering.oka import adjust, cluster, first_seeds, loss_of, records_of
 from shoal.methods.clustering.space import space_of
 from shoal.privacy import KAnonymity, LDiversity
 
@@ -20,14 +22,12 @@ from shoal.privacy import KAnonymity, LDiversity
 def test_both_stages_are_the_papers_stages(table, k, seed, short, ratio):
     data, rows = records(table)
     expected = naive.oka(data, rows, k, domains=table.domains, seed=seed)
-    space = space_of(table.domains, short=short)
-    row = np.array(rows)
-    codes, places = table.codes[row], places_of(table, space)[row]
+    coded = records_of(table, space_of(table.domains, short=short))
     chance = np.random.default_rng(seed)
-    seeds = np.sort(chance.choice(len(row), max(len(row) // k, 1), replace=False))
+    seeds = first_seeds(coded, k, chance)
     with mock.patch.object(kernel, "_RATIO", ratio):
-        label, _ = _cluster(codes, places, table.tuple_ids[row], seeds, space, True)
-        label = _adjust(codes, places, label, space, k=k, chance=chance, sized=True)
+        label, _ = cluster(coded, seeds, sized=True)
+        label = adjust(coded, label, k=k, chance=chance, sized=True)
     found = [np.flatnonzero(label == c) for c in np.unique(label)]
     assert groups_of(found, rows) == groups_of(expected, rows)
 
@@ -44,3 +44,12 @@ def test_the_extensions_keep_the_promise(table, k, limit, iterations):
 def test_no_iteration_is_refused():
     with pytest.raises(MethodError, match="--iterations"):
         oka(None, [KAnonymity(2)], iterations=0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(table=tables(missing=True), short=st.sampled_from([0, 256]))
+def test_the_loss_of_one_class_is_that_of_its_box(table, short):
+    space = space_of(table.domains, short=short)
+    low, high = table.codes.min(axis=0)[None], table.codes.max(axis=0)[None]
+    assert loss_of(table.codes, space) == table.rows * box_losses(space, low, high)[0]
+    assert loss_of(table.codes[:0], space) == 0

@@ -5,18 +5,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.methods.clustering.tables import check_release, domains, groups_of_pieces, tables
+from tests.methods.calls import kmember, kmember_parallel
+from tests.methods.clustering.tables import check_release, domains, groups_of_members, tables
 from tests.naive import clustering_more as naive
 from tests.naive.clustering import SCALE
 
-from shoal.kernels import clustering_together as kernel
+from shoal.kernels.clustering import kmember_parallel as kernel
 from shoal.measures.utility import grouping_of, utility_of
 from shoal.methods.clustering import parallel as method
-from shoal.methods.clustering.kmember import kmember
-from shoal.methods.clustering.parallel import kmember_parallel, split, tuples_of
+from shoal.methods.clustering.parallel import split, tuples_of
 from shoal.methods.clustering.space import space_of
-from shoal.methods.frequency import from_codes
 from shoal.privacy import KAnonymity
+from shoal.table.frequency import from_codes
 
 
 def both(table, k, seed, groups, *, short=256, classes=None, penalty=0, threads=1):
@@ -38,7 +38,7 @@ def both(table, k, seed, groups, *, short=256, classes=None, penalty=0, threads=
         group = split(table.domains, tuples.codes, groups=groups, chance=chance)[unit]
         parts = [[int(r) for r in np.flatnonzero(group == g)] for g in range(int(group.max()) + 1)]
         clusters = twin.clusters(parts, int(chance.integers(len(data))))
-    return groups_of_pieces(*found), sorted(sorted(int(unit[r]) for r in c) for c in clusters)
+    return groups_of_members(*found), sorted(sorted(int(unit[r]) for r in c) for c in clusters)
 
 
 @settings(max_examples=60, deadline=None)
@@ -116,13 +116,13 @@ def test_kmember_parallel_gives_the_same_classes_with_any_number_of_threads(monk
 
 def test_clusters_are_looked_at_in_several_threads(monkeypatch):
     monkeypatch.setattr(kernel, "BLOCK", 64)
-    seen, look = set(), kernel.look
+    seen, look = set(), kernel.list_wishes
 
     def noted(*arguments):
         seen.add(threading.current_thread().name)
         look(*arguments)
 
-    monkeypatch.setattr(kernel, "look", noted)
+    monkeypatch.setattr(kernel, "list_wishes", noted)
     chance = np.random.default_rng(3)
     codes = np.stack([chance.integers(0, len(d), 400) for d in domains()], axis=1)
     table = from_codes(domains(), codes.astype(np.int32), np.ones(400, dtype=np.int64))

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.calls import refine
 from tests.methods.clustering.tables import check_release, records, tables
 from tests.naive import cuts as naive
 
-from shoal.kernels import clustering_local
-from shoal.kernels.clustering_local import Pieces
-from shoal.kernels.clustering_losses import packed
+from shoal.kernels.clustering import refine as local_search
+from shoal.kernels.clustering.losses import packed
+from shoal.kernels.clustering.refine import Pieces
 from shoal.methods.arrays import promise_of
 from shoal.methods.clustering import refine as module
-from shoal.methods.clustering.refine import refine
 from shoal.methods.clustering.space import space_of
 from shoal.privacy import KAnonymity, LDiversity
 
@@ -38,7 +38,7 @@ def step(task, pieces, label, slack, seed):
     chance = np.random.default_rng(seed)
     turns = np.concatenate([chance.permutation(len(label)) for _ in range(3)])
     allowed = (chance.exponential(size=len(turns)) * slack).astype(np.int64)
-    return clustering_local.improve(
+    return local_search.improve(
         pieces, label, losses=task.losses, promise=task.promise, turns=turns, slack=allowed,
         window=4,
     )  # fmt: skip
@@ -112,7 +112,7 @@ def small(chance):
     """Return eight records."""
     from tests.methods.clustering.tables import domains
 
-    from shoal.methods.frequency import from_codes
+    from shoal.table.frequency import from_codes
 
     columns = domains()
     cells = [chance.integers(0, len(domain), 8) for domain in columns]

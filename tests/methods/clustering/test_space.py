@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.calls import kmember
 from tests.methods.clustering.tables import check_release, domains, tables
 from tests.naive.clustering import Losses
 
-from shoal.kernels.clustering_space import FULL, places_of
+from shoal.kernels.clustering.space import FULL, places_of
 from shoal.measures.distortion import weighted_hierarchical_distance
-from shoal.methods.clustering.clusters import costs
-from shoal.methods.clustering.kmember import kmember
-from shoal.methods.clustering.oka import box_loss
+from shoal.methods.clustering.clusters import box_losses, costs
 from shoal.methods.clustering.space import space_of
 from shoal.privacy import KAnonymity
 
@@ -26,8 +25,8 @@ def test_both_forms_of_a_column_count_what_the_domain_says(ends, missing):
     ]
     low, high = (np.array(side, dtype=np.int32) for side in zip(*pairs, strict=True))
     expected = Losses(columns).box([tuple(low), tuple(high)])
-    assert box_loss(low, high, space_of(columns)) == expected
-    assert box_loss(low, high, space_of(columns, short=0)) == expected
+    assert box_losses(space_of(columns), low[None], high[None]) == expected
+    assert box_losses(space_of(columns, short=0), low[None], high[None]) == expected
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0, 2.0])
@@ -35,8 +34,8 @@ def test_weighted_heights_rise_from_nothing_to_the_whole_column(power):
     columns = domains()
     space = space_of(columns, power=power)
     whole = np.array([len(d) - 1 for d in columns], dtype=np.int32)
-    assert box_loss(whole * 0, whole, space) == 3 * 2**20
-    assert box_loss(whole, whole, space) == 0
+    assert box_losses(space, (whole * 0)[None], whole[None]) == 3 * 2**20
+    assert box_losses(space, whole[None], whole[None]) == 0
 
 
 @pytest.mark.parametrize("name", ["weighted", "weighted-example"])

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.calls import threshold
 from tests.methods.clustering.tables import tables
 from tests.naive import clustering_more as naive
 from tests.naive.clustering import SCALE
@@ -12,11 +13,11 @@ from tests.naive.clustering import SCALE
 import shoal
 from shoal import api
 from shoal.core.errors import MethodError
-from shoal.methods.clustering.threshold import clusters_within, threshold
-from shoal.methods.domain import line_domain
-from shoal.methods.frequency import from_codes
+from shoal.methods.clustering.threshold import clusters_within
 from shoal.privacy import KAnonymity
 from shoal.schema.schema import Kind
+from shoal.table.domain import line_domain
+from shoal.table.frequency import from_codes
 
 WEIGHTS = st.lists(st.sampled_from([0.25, 1.0, 1.0, 3.0]), min_size=4, max_size=4)
 
@@ -39,7 +40,7 @@ def test_fast_clusters_are_the_papers_clusters(table, seed, more, weights):
 @settings(max_examples=5, deadline=None)
 @given(table=tables())
 def test_a_threshold_below_a_single_record_is_refused(table):
-    with pytest.raises(MethodError, match="--diversity"):
+    with pytest.raises(MethodError, match="diversity must be"):
         threshold(table, [KAnonymity(2)], diversity=0.0)
 
 
@@ -74,7 +75,7 @@ def test_threshold_heeds_protection_when_only_k_is_promised():
     table = pl.DataFrame({"age": ages * 2, "pay": pay * 2})
     orders = {seed: np.random.default_rng(seed).permutation(5).tolist() for seed in range(50)}
     seed = next(s for s, o in orders.items() if o.index(2) < min(o.index(1), o.index(3)))
-    options = api.Options(method="threshold", seed=seed, search={"diversity": 0.08})
-    made = api.anonymize(table, SPENDING, options=options)
+    options = {"method": shoal.Threshold(diversity=0.08), "seed": seed}
+    made = api.anonymize(table, SPENDING, **options)
     assert "[50, 56]" in set(made.table["age"].cast(pl.String))
     assert made.report.utility["protection"] is not None

@@ -2,13 +2,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.methods.clustering.tables import groups_of_pieces, tables
+from tests.methods.calls import wfcm
+from tests.methods.clustering.tables import groups_of_members, tables
 from tests.naive import clustering_more as naive
 
 from shoal.core.errors import MethodError
-from shoal.kernels.clustering_wfcm import fill
+from shoal.kernels.clustering.wfcm import fill
 from shoal.methods.clustering.space import space_of
-from shoal.methods.clustering.wfcm import cluster_rows, wfcm
+from shoal.methods.clustering.wfcm import cluster_rows
 from shoal.privacy import KAnonymity
 
 
@@ -30,7 +31,7 @@ def test_clusters_below_k_take_only_what_they_miss(table, k, seed, short):
     label = cluster_rows(table, k, space=space, iterations=2, seed=seed)
     clusters = [list(np.flatnonzero(label == c)) for c in range(int(label.max()) + 1)]
     found = fill(table.codes, table.counts, label, space=space, k=k)
-    assert groups_of_pieces(*found) == naive.filled(table, clusters, k)
+    assert groups_of_members(*found) == naive.filled(table, clusters, k)
 
 
 def test_no_iteration_is_refused():

@@ -8,11 +8,11 @@ import numpy as np
 from tests.naive.lattice import Column, Naive
 
 from shoal.hierarchies.tree import Hierarchy
-from shoal.methods.domain import line_domain, tree_domain
-from shoal.methods.frequency import from_codes
 from shoal.methods.lattice.space import space_of
 from shoal.privacy import AlphaKAnonymity, KAnonymity, LDiversity, NTCloseness, TCloseness
 from shoal.schema.schema import Kind
+from shoal.table.domain import line_domain, tree_domain
+from shoal.table.frequency import from_codes
 
 PROMISES = {
     "k": lambda: [KAnonymity(2)],
@@ -103,3 +103,29 @@ def random_case(seed, promise, limit):
     ]
     naive = Naive(columns, records, sensitive=(s, u), models=models, limit=limit)
     return space, models, naive
+
+
+def people(ages, sexes, diagnoses=None):
+    """Return a small table of ages by tens and of sexes, and of diagnoses where there are some."""
+    rows = [(str(a), f"{a // 10 * 10}s", "*") for a in range(20, 60)]
+    age = line_domain(
+        "age", Kind.NUMERIC, [str(a) for a in range(20, 60)], [float(a) for a in range(20, 60)],
+        ladder=Hierarchy.from_rows("age", rows),
+    )  # fmt: skip
+    sex = tree_domain(
+        "sex", Kind.CATEGORICAL, ["f", "m"], Hierarchy.flat("sex", ["f", "m"]), missing=False,
+        weight=1.0,
+    )  # fmt: skip
+    codes = np.array([(a - 20, "fm".index(s)) for a, s in zip(ages, sexes, strict=True)])
+    counts = np.ones(len(ages), dtype=np.int64)
+    if diagnoses is None:
+        return from_codes((age, sex), codes.astype(np.int32), counts)
+    names = ["asthma", "flu", "gout"]
+    diagnosis = tree_domain(
+        "diagnosis", Kind.CATEGORICAL, names, Hierarchy.flat("diagnosis", names), missing=False,
+        weight=1.0,
+    )  # fmt: skip
+    spread = np.array([[names.index(d)] for d in diagnoses], dtype=np.int32)
+    return from_codes(
+        (age, sex), codes.astype(np.int32), counts, sensitive_domains=(diagnosis,), sensitive=spread
+    )

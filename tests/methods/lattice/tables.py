@@ -8,9 +8,10 @@ import polars as pl
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
 from shoal.hierarchies.build import Intervals
-from shoal.methods.domain import line_domain
-from shoal.methods.frequency import from_codes
-from shoal.schema.schema import Attribute, Kind, Role, Schema, load_hierarchy
+from shoal.hierarchies.read import load_hierarchy
+from shoal.schema.schema import Attribute, Kind, Role, Schema
+from shoal.table.domain import line_domain
+from shoal.table.frequency import from_codes
 
 ADULT = (
     "sex", "age", "race", "marital-status", "education", "native-country", "workclass",

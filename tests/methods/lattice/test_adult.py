@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.methods.calls import search
 from tests.methods.lattice.tables import adult15_table, adult_table, perturbed, wide_table
 
 from shoal.measures.utility import grouping_of, utility_of
-from shoal.methods.lattice.search import search
 from shoal.privacy import KAnonymity, LDiversity, TCloseness
 
 

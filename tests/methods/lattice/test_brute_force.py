@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.calls import explore, search
 from tests.methods.lattice.cases import PROMISES, random_case
 
 from shoal.core.errors import NoSolutionError
 from shoal.methods.lattice.measures import MEASURES
-from shoal.methods.lattice.search import explore, search
 
 OPTIMAL = ("flash", "bfs", "dfs", "incognito", "best-first")
 LIMITS = (0.0, 0.05, 0.3, 1.0)
@@ -24,7 +24,7 @@ def agree(seed, promise, limit, utilities, aggregate="geometric"):
             found = explore(
                 space, models, method=method, utility=utility, aggregate=aggregate,
                 suppression_limit=limit,
-            ).findings  # fmt: skip
+            ).state  # fmt: skip
             ranked = found.ranked()
             assert found.proven
             assert bool(ranked) == bool(solutions), (utility, method)
@@ -76,7 +76,7 @@ def test_loss_joins_columns_as_asked(aggregate, seed, limit, promise):
 def test_datafly_finds_a_solution_where_the_promise_is_monotone(seed, limit, promise):
     space, models, naive = random_case(seed, promise, limit)
     solutions = naive.solutions()
-    found = explore(space, models, method="datafly", suppression_limit=limit).findings
+    found = explore(space, models, method="datafly", suppression_limit=limit).state
     assert not found.proven
     for solution in found.solutions:
         assert solution.node in solutions
@@ -95,7 +95,7 @@ def test_the_release_is_the_best_that_stands_without_its_suppressed_records(
     method, seed, limit, promise
 ):
     space, models, naive = random_case(seed, promise, limit)
-    solutions = naive.settled_solutions()
+    solutions = naive.repaired_solutions()
     expected = naive.best("loss", solutions=solutions)
     try:
         found = search(space.table, models, method=method, suppression_limit=limit)

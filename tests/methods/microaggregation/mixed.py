@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from tests.naive import semantic as naive
 
 from shoal.hierarchies.tree import Hierarchy
-from shoal.methods.domain import MISSING_NODE, line_domain, tree_domain
-from shoal.methods.frequency import from_codes
 from shoal.methods.microaggregation.semantic import SCALE, distance_name
-from shoal.methods.microaggregation.smdav import tuples_of
+from shoal.methods.microaggregation.smdav import distinct_tuples
 from shoal.schema.schema import Kind
+from shoal.table.domain import MISSING_NODE, line_domain, tree_domain
+from shoal.table.frequency import from_codes
 
 TREE = Hierarchy.from_tree(
     "job",
@@ -87,7 +87,7 @@ def twins_of(table, distance=None):
     """Return the columns and the distinct tuples as the twin reads them."""
     heaviest = max(d.weight for d in table.domains)
     pairs = [twin_of(d, SCALE * d.weight / heaviest, distance) for d in table.domains]
-    codes, counts = tuples_of(table)
+    codes, counts = distinct_tuples(table)
     entries = [
         (t, tuple(pairs[j][1][c] for j, c in enumerate(row)), int(n))
         for t, (row, n) in enumerate(zip(codes.tolist(), counts, strict=True))

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.calls import s_mdav, sa_mdav
 from tests.methods.microaggregation.mixed import classes_of, columns, tables, twins_of
 
 from shoal.hierarchies.tree import Hierarchy
-from shoal.methods.domain import line_domain, tree_domain
-from shoal.methods.frequency import from_codes
 from shoal.methods.microaggregation.centroids import centroids
-from shoal.methods.microaggregation.smdav import s_mdav, sa_mdav
-from shoal.methods.recoding import recoding_of
 from shoal.privacy import KAnonymity
 from shoal.schema.schema import Kind
+from shoal.table.domain import line_domain, tree_domain
+from shoal.table.frequency import from_codes
+from shoal.table.recoding import recoding_of
 
 
 def one_class(domain, codes, counts):

@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.calls import mdav
+from tests.methods.calls import refine_centroids as refine
 from tests.methods.microaggregation.test_mdav import (
     benchmark,
     groups_of,
@@ -13,13 +15,11 @@ from tests.methods.microaggregation.test_mdav import (
 from tests.naive import microaggregation as naive
 
 from shoal.core.errors import KernelInputError, MethodError
-from shoal.kernels.microaggregation_refine import Crowd, anneal, cut
-from shoal.methods.frequency import FrequencyTable
+from shoal.kernels.microaggregation.annealing import Crowd, anneal, cut
 from shoal.methods.microaggregation import refine as module
-from shoal.methods.microaggregation.mdav import mdav
 from shoal.methods.microaggregation.points import points_of
-from shoal.methods.microaggregation.refine import refine
 from shoal.privacy import KAnonymity
+from shoal.table.frequency import FrequencyTable
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +96,7 @@ def test_the_error_that_is_tracked_is_the_error(monkeypatch):
         label, error = anneal(
             crowd, start, k=3, steps=30_000, heat=(0.5, 0.1), chance=np.random.default_rng(1)
         )
-        row, group, count = module._pieces(crowd, label)
+        row, group, count = module._members(crowd, label)
         everyone = np.repeat(points_of(table)[row], count, axis=0).tolist()
         where = np.repeat(group, count)
         groups = [np.flatnonzero(where == g).tolist() for g in np.unique(where)]

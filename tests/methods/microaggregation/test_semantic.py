@@ -12,19 +12,19 @@ from tests.methods.microaggregation.mixed import DISTANCES, TREE, columns, table
 
 from shoal.core.errors import MethodError
 from shoal.hierarchies.tree import Hierarchy
-from shoal.kernels import microaggregation_semantic as kernel
-from shoal.kernels.microaggregation_grow import grow
-from shoal.methods.domain import tree_domain
+from shoal.kernels.microaggregation import semantic as kernel
+from shoal.kernels.microaggregation.semantic_mdav import grow
 from shoal.methods.microaggregation import semantic
 from shoal.methods.microaggregation.semantic import (
     SCALE,
+    between,
     candidates,
     distance_table,
-    node_distances,
     semantics_of,
 )
-from shoal.methods.microaggregation.smdav import tuples_of
+from shoal.methods.microaggregation.smdav import distinct_tuples
 from shoal.schema.schema import Kind
+from shoal.table.domain import tree_domain
 
 
 @st.composite
@@ -71,6 +71,17 @@ def test_wu_palmer_counts_the_root_as_depth_one():
     assert table[code["a"], code["b"]] == pytest.approx(1 - 2 * 2 / 5)
 
 
+def test_a_missing_value_makes_no_path_longer():
+    tree = Hierarchy.from_tree("x", {"*": {"a": ["b", "c"]}})
+    shares = []
+    for missing in (False, True):
+        domain = tree_domain("x", Kind.CATEGORICAL, ["b", "c"], tree, missing=missing, weight=1.0)
+        nodes = [domain.tree.labels.index(label) for label in ("b", "c", "*")]
+        at = np.array(nodes)
+        shares.append(between(domain.tree, at[:, None], at[None, :], "path").tolist())
+    assert shares[0] == shares[1] == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+
+
 @settings(max_examples=150, deadline=None)
 @given(domain=domains(), data=st.data())
 def test_the_best_of_all_nodes_is_found_among_the_candidates(domain, data):
@@ -81,10 +92,9 @@ def test_the_best_of_all_nodes_is_found_among_the_candidates(domain, data):
     wanted = twin.centroid([pair for pair in zip(values, weights, strict=True) if pair[1]])
     semantics = semantics_of((domain,))
     shown = [place for place, w in zip(semantics.flat[: len(domain)], weights, strict=True) if w]
-    out = np.empty(1, dtype=np.int64)
-    kernel.centres(
-        *semantics, 0, np.array(shown), np.array([w for w in weights if w]),
-        np.array([0, len(shown)]), *kernel.scratch_of(semantics), out,
+    out = kernel.centroids_of(
+        semantics, 0, np.array(shown), np.array([w for w in weights if w]),
+        np.array([0, len(shown)]),
     )  # fmt: skip
     inner = domain.position[int(domain.has_missing) :].astype(np.int64)
     nodes = candidates(domain.tree, inner)
@@ -94,7 +104,7 @@ def test_the_best_of_all_nodes_is_found_among_the_candidates(domain, data):
 @settings(max_examples=40, deadline=None)
 @given(table=tables(), k=st.integers(1, 4))
 def test_with_and_without_a_table_distances_are_the_same(table, k):
-    codes, counts = tuples_of(table)
+    codes, counts = distinct_tuples(table)
     short, found = semantic.SHORT, []
     try:
         for semantic.SHORT in (short, 0):
@@ -109,7 +119,8 @@ def test_with_and_without_a_table_distances_are_the_same(table, k):
 
 def test_only_nodes_above_occurring_values_are_looked_at():
     smith = TREE.index("smith")
-    found, table = node_distances(TREE, np.array([smith]), "wu-palmer")
+    found = candidates(TREE, np.array([smith]))
+    table = between(TREE, found[:, None], np.array([[smith]]), "wu-palmer")
     assert [TREE.labels[node] for node in found] == ["smith", "craft", "worker", "*"]
     assert table.shape == (4, 1)
     assert table[0, 0] == 0

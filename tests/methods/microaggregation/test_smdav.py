@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.calls import kmodes, mdav_generic, s_mdav, sa_mdav, sa_mdav_static
 from tests.methods.microaggregation.mixed import (
     as_records,
     by_tuple,
@@ -18,13 +19,10 @@ from tests.methods.microaggregation.mixed import (
 )
 from tests.naive import semantic as naive
 
-from shoal.core.errors import MethodError
-from shoal.methods.domain import line_domain
-from shoal.methods.frequency import from_codes
-from shoal.methods.microaggregation.kmodes import kmodes
-from shoal.methods.microaggregation.smdav import mdav_generic, s_mdav, sa_mdav, sa_mdav_static
 from shoal.privacy import KAnonymity, LDiversity
 from shoal.schema.schema import Kind
+from shoal.table.domain import line_domain
+from shoal.table.frequency import from_codes
 
 LAW = settings(max_examples=50, deadline=None)
 METHODS = (s_mdav, sa_mdav, sa_mdav_static, mdav_generic, kmodes)
@@ -63,23 +61,6 @@ def test_mdav_generic_makes_the_clusters_of_the_text(table, k):
         return
     found = mdav_generic(table, [KAnonymity(k)])
     assert classes_of(found) == by_tuple(naive.mdav_generic(twins, as_records(entries), k))
-
-
-@LAW
-@given(table=tables(), k=st.integers(1, 6), rounds=st.integers(1, 4), groups=st.integers(1, 6),
-       seed=st.integers(0, 5))  # fmt: skip
-def test_kmodes_makes_the_clusters_of_the_text(table, k, rounds, groups, seed):
-    twins, entries = twins_of(table, "equal")
-    if not enough(table, k):
-        return
-    found = kmodes(table, [KAnonymity(k)], groups=groups, iterations=rounds, seed=seed)
-    sizes = np.array([n for _, _, n in entries])
-    number = min(groups, len(entries))
-    first = np.random.default_rng(seed).choice(
-        len(entries), number, replace=False, p=sizes / sizes.sum()
-    )
-    wanted = naive.kmodes(twins, entries, sorted(first.tolist()), k, rounds)
-    assert classes_of(found) == by_tuple(wanted)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -122,9 +103,3 @@ def test_low_frequency_tuples_go_to_large_close_clusters():
     apart, together = (sa_mdav(table, [KAnonymity(2)], absorb=a) for a in (False, True))
     assert classes_of(apart) == [[(0, 50)], [(1, 1), (2, 1)], [(3, 50)]]
     assert classes_of(together) == [[(0, 50), (1, 1)], [(2, 1), (3, 50)]]
-
-
-def test_kmodes_refuses_what_cannot_be_meant():
-    table = from_codes((columns(False)["flat"],), np.zeros((1, 1), np.int32), np.array([3]))
-    with pytest.raises(MethodError, match="1 or more"):
-        kmodes(table, [KAnonymity(2)], iterations=0)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
-from typing import Any
+from importlib.resources import files
 
 from shoal.core.errors import MethodError
-from shoal.edge import document_of
+from shoal.edge.loading import ModelSource, document_of
+from shoal.model.document_types import ModelDocument
 
 __all__ = ["TARGETS", "export"]
 
@@ -21,7 +23,7 @@ _HEAD = """\
 """
 
 
-def export(model: Any, to: str) -> str:
+def export(model: ModelSource, to: str) -> str:
     """Return one self-contained source file: the encoder and the model.
 
     Args:
@@ -43,8 +45,8 @@ def export(model: Any, to: str) -> str:
     return _python(document, micro=to == "micropython")
 
 
-def _head(document: dict[str, Any], *, mark: str, call: str, run: str) -> str:
-    from shoal import __version__
+def _head(document: ModelDocument, *, mark: str, call: str, run: str) -> str:
+    from shoal.core.version import __version__
 
     return _HEAD.format(
         mark=mark,
@@ -58,34 +60,34 @@ def _head(document: dict[str, Any], *, mark: str, call: str, run: str) -> str:
     )
 
 
-def _javascript(document: dict[str, Any]) -> str:
+def _javascript(document: ModelDocument) -> str:
     head = _head(
         document, mark="//", call="shoal.encode({…})", run="node FILE < records > released"
     )
     model = json.dumps(document, ensure_ascii=True, separators=(",", ":"))
     return (
-        f'{head}"use strict";\n\n{_read("export/runtime.js")}\n'
-        f"const MODEL = {model};\n{_read('export/footer.js')}"
+        f'{head}"use strict";\n\n{_read("edge/export/runtime.js")}\n'
+        f"const MODEL = {model};\n{_read('edge/export/footer.js')}"
     )
 
 
-def _python(document: dict[str, Any], *, micro: bool) -> str:
+def _python(document: ModelDocument, *, micro: bool) -> str:
     head = _head(
         document,
         mark="#",
         call="Encoder(MODEL).encode({…})",
         run=f"{'micropython' if micro else 'python3'} FILE < records > released",
     )
-    names = ("core/keys", "model/runtime", "model/lines")
-    runtime = "\n\n\n".join(_body(_read(f"../{name}.py")) for name in names)
+    names = ("core/keys", "model/column", "model/runtime", "model/lines")
+    runtime = "\n\n\n".join(_body(_read(f"{name}.py")) for name in names)
     # Annotations stay: MicroPython skips them, and CPython does with the line below.
-    future = "" if micro else "from __future__ import annotations\n\nfrom typing import Any\n\n"
+    future = "" if micro else "from __future__ import annotations\n\n"
     # As UTF-8: MicroPython's JSON reads an escaped pair of surrogates as two characters.
     model = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     literal = f"MODEL = json.loads({_quoted(model)})"
     return (
         f"{head}\n{future}import json\n\n{runtime}\n\n\n"
-        f"{literal}\n{_read('export/footer_python.txt')}"
+        f"{literal}\n{_read('edge/export/footer_python.txt')}"
     )
 
 
@@ -96,16 +98,15 @@ def _quoted(text: str) -> str:
 
 
 def _body(source: str) -> str:
-    """Return a module without its docstring and its imports."""
-    at = source.index('"""', 3) + 3
-    lines = source[at:].split("\n")
-    return "\n".join(line for line in lines if not line.startswith(("from ", "import "))).strip()
+    """Return a module without its docstring and its imports, those for type checkers included."""
+    lines = source.split("\n")
+    for node in reversed(ast.parse(source).body):
+        is_docstring = isinstance(node, ast.Expr) and node.lineno == 1
+        is_import = isinstance(node, (ast.Import, ast.ImportFrom))
+        if is_docstring or is_import or "TYPE_CHECKING" in lines[node.lineno - 1]:
+            del lines[node.lineno - 1 : node.end_lineno]
+    return "\n".join(lines).strip()
 
 
 def _read(name: str) -> str:
-    from importlib.resources import files
-
-    package, _, rest = name.rpartition("../")
-    if package or name.startswith("../"):
-        return files("shoal").joinpath(*rest.split("/")).read_text(encoding="utf-8")
-    return files("shoal").joinpath("edge", *name.split("/")).read_text(encoding="utf-8")
+    return files("shoal").joinpath(*name.split("/")).read_text(encoding="utf-8")

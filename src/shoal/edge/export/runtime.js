@@ -1,5 +1,5 @@
 // The encoder: from a model and a record to a released record. It follows shoal's
-// model/runtime.py and model/lines.py line by line, and needs nothing but the
+// model/column.py, runtime.py and lines.py line by line, and needs nothing but the
 // language: Node, browsers and QuickJS run it alike.
 
 const MEMO = 50000; // texts that a column remembers before it forgets all of them
@@ -420,12 +420,12 @@ class Encoder {
     return [found, -1];
   }
 
-  strangers(names) {
-    const strange = names.filter((name) => !this.known.has(name)).sort(compare);
-    if (strange.length && this.others === "fault") {
-      throw new Rejected(strange.length + " columns have no role");
+  keptOthers(names) {
+    const others = names.filter((name) => !this.known.has(name)).sort(compare);
+    if (others.length && this.others === "fault") {
+      throw new Rejected(others.length + " columns have no role");
     }
-    return this.others === "keep" ? strange : [];
+    return this.others === "keep" ? others : [];
   }
 
   // The released record; null if it is removed.
@@ -434,7 +434,7 @@ class Encoder {
     for (const name of this.names) {
       if (!has(name)) throw new Rejected("a quasi-identifier is not there");
     }
-    const kept = this.strangers(Object.keys(record));
+    const kept = this.keptOthers(Object.keys(record));
     let labels = this.tupleOf(this.names.map((name) => record[name]))[0];
     if (labels === null) {
       if (this.suppressed === "remove") return null;
@@ -456,7 +456,7 @@ class Encoder {
       if (!found.has(name)) throw new Rejected("a quasi-identifier is not there");
     }
     let labels = this.tupleOf(this.names.map((name) => plain(found.get(name))))[0];
-    const kept = this.strangers(Array.from(found.keys()));
+    const kept = this.keptOthers(Array.from(found.keys()));
     if (labels === null) {
       if (this.suppressed === "remove") return null;
       labels = this.roots;

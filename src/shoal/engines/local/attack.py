@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -25,15 +24,17 @@ from shoal.engines.local.attack_tables import (
 )
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import Source
+from shoal.engines.refusals import check_columns
 from shoal.measures.attacks import linkage as link
 from shoal.measures.attacks import minimality as minimal
 from shoal.measures.attacks import order as rows
 from shoal.measures.attacks import spread
 from shoal.measures.attacks.match import label_distances
-from shoal.measures.attacks.result import AttackResult, Comparison, Question
-from shoal.methods.frequency import FrequencyTable
+from shoal.measures.attacks.result import AttackResult, Comparison
+from shoal.measures.attacks.singling_out import singling_out
 from shoal.privacy import KAnonymity, LDiversity
 from shoal.schema.schema import Attribute, Role, Schema
+from shoal.table.frequency import FrequencyTable
 
 TARGETS = 2000
 _MOST_ORDER = 20_000
@@ -62,10 +63,7 @@ class Attacker:
 
     def __post_init__(self) -> None:
         for source in (self.original, self.release):
-            absent = [name for name in self.schema.quasi if name not in source.columns]
-            if absent:
-                named = ", ".join(repr(name) for name in absent)
-                raise InputError(where=source.where, problem=f"has no column {named}")
+            check_columns(source.where, source.columns, self.schema.quasi)
         if not self.schema.quasi:
             raise InputError(where="schema", problem="no quasi-identifier; name them (--qi a,b)")
 
@@ -186,12 +184,12 @@ class Attacker:
         truth = self._knowledge(classes, true, every)
         if same and used == every:
             return link.linkage(truth, truth, classes.codes, sizes=classes.sizes, errors=errors)
-        told = self._knowledge(classes, known, used)
+        partial = self._knowledge(classes, known, used)
         fits = [np.zeros((1, len(classes.labels[j])), dtype=np.float32) for j in every]
         values = np.zeros((known.height, len(every)), dtype=np.int64)
         for at, j in enumerate(used):
-            fits[j] = told.fits[at]
-            values[:, j] = told.values[:, at]
+            fits[j] = partial.fits[at]
+            values[:, j] = partial.values[:, at]
         return link.linkage(
             link.Knowledge(fits=fits, values=values),
             truth,
@@ -246,8 +244,7 @@ class Attacker:
         if name is None:
             raise InputError(where="schema", problem="no sensitive column; name one (--sensitive)")
         for source in (self.original, self.release):
-            if name not in source.columns:
-                raise InputError(where=source.where, problem=f"has no column {name!r}")
+            check_columns(source.where, source.columns, [name])
         return self.schema.attribute(name)
 
     def _spread(self, column: str | None) -> tuple[spread.Cells, spread.Cells, NDArray[np.int64]]:
@@ -290,43 +287,16 @@ class Attacker:
         """Put the original's tuples into the released classes that cover them."""
         cells = cells_of(self.original, self.schema.quasi, column)
         tuples = cells.group_by(CLASS, maintain_order=True).agg(pl.all().first())
-        home = self._homes(tuples.select(self.schema.quasi))
-        of_class = dict(zip(tuples[CLASS].to_list(), home.tolist(), strict=True))
-        inside: dict[int, dict[int, dict[Any, int]]] = {}
-        for part, value, count in cells.select(CLASS, KEY, ROWS).iter_rows():
-            if of_class[part] >= 0:
-                inside.setdefault(of_class[part], {}).setdefault(part, {})[value] = count
-        merged = []
-        for parts in inside.values():
-            total: dict[Any, int] = {}
-            for held in parts.values():
-                for value, count in held.items():
-                    total[value] = total.get(value, 0) + count
-            top = max(sorted(total, key=str), key=lambda value: total[value])
-            merged.append(
-                minimal.MergedClass(
-                    parts=tuple(sum(held.values()) for held in parts.values()),
-                    holders=tuple(held.get(top, 0) for held in parts.values()),
-                )
-            )
-        return merged
-
-    def _homes(self, tuples: pl.DataFrame) -> NDArray[np.int64]:
-        """Return the released class that covers each tuple, -1 where none does."""
-        classes = self._released
-        every = list(range(len(self.schema.quasi)))
-        known = self._knowledge(classes, tuples, every)
-        home = np.full(tuples.height, -1, dtype=np.int64)
-        step = max(2_000_000 // max(len(classes.sizes), 1), 1)
-        for at in range(0, tuples.height, step):
-            block = known.values[at : at + step]
-            away = np.zeros((len(block), len(classes.sizes)), dtype=np.float32)
-            for j, fit in enumerate(known.fits):
-                away += fit[block[:, j]][:, classes.codes[:, j]]
-            fits = away <= away.min(axis=1, keepdims=True) if self.centroids else away == 0
-            found = fits.any(axis=1)
-            home[at : at + step][found] = fits.argmax(axis=1)[found]
-        return home
+        known = self._knowledge(
+            self._released, tuples.select(self.schema.quasi), list(range(len(self.schema.quasi)))
+        )
+        released = link.fitting_class(known, self._released.codes, nearest=self.centroids)
+        of_class = dict(zip(tuples[CLASS].to_list(), released.tolist(), strict=True))
+        return minimal.merged_classes(
+            (of_class[part], part, value, records)
+            for part, value, records in cells.select(CLASS, KEY, ROWS).iter_rows()
+            if of_class[part] >= 0
+        )
 
     def order(self) -> Comparison:
         """Pair the tables row by row, as if the release kept the original's order."""
@@ -377,7 +347,9 @@ class Attacker:
 
     def singling_out(self) -> Comparison:
         """Count the records that are alone with their released quasi-identifiers."""
-        return Comparison(before=_alone(self._as_it_was.sizes), after=_alone(self._released.sizes))
+        return Comparison(
+            before=singling_out(self._as_it_was.sizes), after=singling_out(self._released.sizes)
+        )
 
     def three_questions(
         self, register: Source | None = None, *, key: str | None = None
@@ -410,18 +382,3 @@ class Attacker:
                 self.minimality(column=column),
             ]
         return tuple(found)
-
-
-def _alone(sizes: NDArray[np.int64]) -> AttackResult:
-    records = int(sizes.sum())
-    return AttackResult(
-        attack="singling out",
-        question=Question.SINGLING_OUT,
-        targets=records,
-        success=int((sizes == 1).sum()) / records if records else 0.0,
-        baseline=0.0,
-        detail={
-            "alone": int((sizes == 1).sum()),
-            "smallest_class": int(sizes.min(initial=records)),
-        },
-    )

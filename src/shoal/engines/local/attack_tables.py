@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.errors import InputError
-from shoal.engines.local.infer import dense_codes
+from shoal.engines.column_facts import dense_codes
 from shoal.engines.local.source import Source
 from shoal.hierarchies.tree import Hierarchy
 from shoal.schema.schema import Attribute
@@ -81,7 +80,7 @@ def meanings(values: list[str | None], attribute: Attribute) -> NDArray[np.int64
     tree = attribute.hierarchy
     if isinstance(tree, Hierarchy):
         nodes = [None if value is None else tree.get(value) for value in values]
-        keys: list[Any] = [
+        keys: list[object] = [
             value if node is None else ("node", _parent(tree, node))
             for value, node in zip(values, nodes, strict=True)
         ]
@@ -92,7 +91,7 @@ def meanings(values: list[str | None], attribute: Attribute) -> NDArray[np.int64
             return np.arange(len(values), dtype=np.int64)
         width = (max(real) - min(real)) * _CLOSE or 1.0
         keys = [None if x is None else int((x - min(real)) / width) for x in numbers]
-    seen: dict[Any, int] = {}
+    seen: dict[object, int] = {}
     return np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.int64)
 
 

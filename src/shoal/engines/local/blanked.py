@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
 from shoal.core.errors import MethodError
 from shoal.engines.local.source import Source, open_source
-from shoal.engines.local.verify import verify_source
+from shoal.engines.local.verify import verify_table
 from shoal.privacy import KAnonymity, LDiversity, Promise, Verdict, expand
 from shoal.reports.release import Verification
 from shoal.schema.schema import Schema
@@ -30,7 +29,7 @@ _ROWS, _EMPTY, _VALUE = "\x00rows", "\x00empty", "\x00value"
 
 
 def verify_release(
-    released: Any,
+    released: object,
     schema: Schema,
     k: int,
     *,
@@ -50,9 +49,9 @@ def verify_release(
     """
     source = open_source(released, separator=separator)
     models = [LDiversity(wanted, column=name) for name, wanted in diversity.items()]
-    found = [verify_source(source, schema, [KAnonymity(k)])]
+    found = [verify_table(source, schema, [KAnonymity(k)])]
     for model in models:
-        judge = verify_blanked if blanked else verify_source
+        judge = verify_blanked if blanked else verify_table
         found.append(judge(source, schema, [model]))
     return found
 
@@ -64,7 +63,8 @@ def verify_blanked(source: Source, schema: Schema, models: Sequence[Promise]) ->
         MethodError: a model about which a blanked cell leaves nothing to say.
         InputError: a column is missing, or there is no record.
     """
-    whole = verify_source(source, schema, [m for m in models if isinstance(m, KAnonymity)])
+    schema.refuse_persons("--blanked")
+    whole = verify_table(source, schema, [m for m in models if isinstance(m, KAnonymity)])
     results, warnings = list(whole.privacy), list(whole.warnings)
     for model in expand(tuple(models), schema.sensitive):
         if isinstance(model, LDiversity) and model.kind == "distinct":
@@ -89,7 +89,7 @@ def verify_blanked(source: Source, schema: Schema, models: Sequence[Promise]) ->
 def _judge(source: Source, schema: Schema, model: LDiversity) -> Verification:
     """Judge one column: empty classes pass, and elsewhere only filled cells are values."""
     name, quasi = str(model.column), list(schema.quasi)
-    whole = verify_source(source, schema, [model])  # says which column is missing
+    whole = verify_table(source, schema, [model])  # says which column is missing
     scale = Scale.of(schema, name, [model])
     lazy = source.scan([*quasi, name], coded=quasi)
     cells = source.collect(lazy.group_by([*quasi, name]).agg(source.records.alias(_ROWS)))
@@ -112,7 +112,7 @@ def _judge(source: Source, schema: Schema, model: LDiversity) -> Verification:
             frame=filled.select(*quasi, name, _ROWS).lazy(),
             weight=_ROWS,
         )
-        known = verify_source(judged, schema, [model]).privacy[0]
+        known = verify_table(judged, schema, [model]).privacy[0]
         result = replace(
             known,
             holds=known.holds and not lost,

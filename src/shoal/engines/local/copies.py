@@ -1,4 +1,4 @@
-"""Which columns tell false records from real ones.
+"""Which columns give false records away.
 
 A false record copies every column of a real one. In a column of which hardly two people share
 a value, the copy is seen at once: the same value twice in one class, and nowhere else.
@@ -14,18 +14,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.errors import SchemaError
-from shoal.methods.adaptive.rows import BLANK, Rows, pairs_of
+from shoal.methods.xk.rows import BLANK, Rows, pairs_of
 
 RARE = 5
 """A value that fewer original records than this (or than k, if that is less) have is rare."""
 
-TOLD = 0.05
-"""A column that tells more than this share of the false records is refused."""
+MOST_EXPOSED = 0.05
+"""A column that gives more than this share of the false records away is refused."""
 
 
 @dataclass(frozen=True)
 class Exposure:
-    """How many of the false records are told, by each column and by all of them together.
+    """How many of the false records are given away, by each column and by all of them together.
 
     Shares of the false records, expected over the draw of the records that are copied.
     """
@@ -34,7 +34,7 @@ class Exposure:
     together: float
 
     def refuse(self, waived: Collection[str], *, where: str) -> None:
-        """Raise SchemaError where a column that is not waived tells the copies."""
+        """Raise SchemaError where a column that is not waived gives the copies away."""
         faults = self.faults(waived)
         if faults:
             raise SchemaError(where=where, faults=faults)
@@ -46,11 +46,11 @@ class Exposure:
             "ones: a copy repeats a value that hardly anybody else has. Round it, name it "
             f"identifying, take xk = k, or say --waive {name} where that is meant"
             for name, share in self.columns.items()
-            if share > TOLD and name not in waived
+            if share > MOST_EXPOSED and name not in waived
         ]
 
     def warnings(self) -> list[str]:
-        """Say what the columns tell that are released all the same."""
+        """Return what the columns give away that are released all the same."""
         lines = [
             f"column {name!r} tells about {100 * share:.1f} % of the false records from real ones"
             for name, share in self.columns.items()
@@ -67,7 +67,7 @@ class Exposure:
 def exposure_of(
     rows: Rows, *, records: pl.DataFrame, row: NDArray[np.int64], quasi: Collection[str], k: int
 ) -> Exposure:
-    """Measure how far false records can be told from the originals that are released.
+    """Measure how far false records can be distinguished from the originals that are released.
 
     Args:
         rows: the table after step 6.
@@ -85,11 +85,11 @@ def exposure_of(
         return Exposure(dict.fromkeys(others, 0.0), 0.0)
     shares = {}
     for name in others:
-        told = weight
+        exposed = weight
         if name in rows.sensitive_names:  # a blanked cell is like all others of its class
             blank = rows.sensitive[row, rows.sensitive_names.index(name)] == BLANK
-            told = weight.set(pl.Series(blank), 0.0)
-        shares[name] = _weight(records.select(name), told, fewer_than=min(RARE, k)) / total
+            exposed = weight.set(pl.Series(blank), 0.0)
+        shares[name] = _weight(records.select(name), exposed, fewer_than=min(RARE, k)) / total
     together = _weight(records, weight, fewer_than=2) / total if others else 0.0
     return Exposure(shares, together)
 

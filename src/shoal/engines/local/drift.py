@@ -4,26 +4,29 @@ New records are compared with what the model says of its training records: how m
 class covers, how many are in classes too small for the promise, and how far apart the
 released cells are distributed. A finding counts when it is large enough to matter and when
 samples of the training records hardly ever show the like: the test has a stated rate of
-false alarms over all that it looks at together (docs/guides/model.md).
+false alarms over all its findings together (docs/guides/model.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.documents import Document
 from shoal.core.errors import InputError, MethodError
-from shoal.engines.local.encode import EncodeJob
-from shoal.engines.local.encode_settle import settle_tuples
+from shoal.engines.encoding.tuples import assign_tuples
+from shoal.engines.local.encode import LocalEncoding
+from shoal.engines.local.source import Source
 from shoal.model.batch import Judge
 from shoal.model.model import RecodingModel
 
 FEWEST = 30  # records below which nothing is concluded
 TRIALS = 999  # samples that are drawn to learn what chance does; more for many columns
+Shares = NDArray[np.float64]
+Counts = NDArray[np.int64]
 _AT_ONCE = 100  # samples, and no more numbers than
 _CELLS = 4_000_000
 
@@ -68,7 +71,7 @@ class ColumnDrift:
     chance: float | None
     p_value: float | None
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> Document:
         """Return the column as plain data."""
         return {
             "unseen": self.unseen,
@@ -112,7 +115,7 @@ class DriftReport:
     learn_again: bool
     why: tuple[str, ...]
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> Document:
         """Return the report as one JSON document."""
         records = max(self.records, 1)
         small = self.in_small_classes
@@ -134,33 +137,28 @@ class DriftReport:
         }
 
 
-def drift(
-    table: Any,
-    model: RecodingModel,
-    *,
-    limits: Limits | None = None,
-    separator: str | None = None,
-) -> DriftReport:
+def drift(source: Source, model: RecodingModel, *, limits: Limits | None = None) -> DriftReport:
     """Compare new original records with what a model was learned from.
 
     Args:
-        table: a path, or a Polars, pandas or Arrow table, not yet encoded.
+        source: the table, not yet encoded.
         model: the learned recoding.
         limits: what is still taken for the same data.
-        separator: of a CSV file; found out if None.
 
     Raises:
         InputError: a column is missing or has no role, or there is no record.
     """
     bounds = limits or Limits()
-    job = EncodeJob.open(table, model, "suppress", "remove", separator)
+    if not set(model.schema.person) <= set(source.columns):  # records that do not say who
+        model = replace(model, schema=model.schema.without_person())
+    job = LocalEncoding.open(source, model, on_unseen="suppress", star=False)
     judge = _judge(job, model)
     tuples = job.count(judge)
     codes, _, records = tuples.arrays()
     if not len(codes):
-        raise InputError(where=job.source.where, problem="the table has a header but no record")
-    found_in = job.cover.regions(codes)
-    lost = settle_tuples(tuples, job.cover, judge).suppressed
+        raise InputError(where=source.where, problem="the table has a header but no record")
+    found_in = job.batch.cover.regions(codes)
+    lost = assign_tuples(tuples, job.batch.cover, judge).lost.total()
     size = int(records.sum())
     regions = np.bincount(found_in + 1, weights=records, minlength=len(model.regions) + 1)
     after = np.roll(regions.astype(np.int64), -1)  # the last place: no class
@@ -199,11 +197,13 @@ class Trials:
 
     @classmethod
     def of(cls, model: RecodingModel, size: int, rate: float) -> Trials:
-        """Return enough trials to see a finding among all that is looked at."""
+        """Return enough trials to see a finding among all that are tested."""
         looked_at = len(model.columns) + 2
         return cls(max(model.records, 1), size, max(TRIALS, int(2 * looked_at / rate)), rate)
 
-    def draw(self, before: NDArray[np.int64], way: str = "people") -> Iterator[tuple[Any, Any]]:
+    def draw(
+        self, before: NDArray[np.int64], way: str = "people"
+    ) -> Iterator[tuple[Shares, Counts]]:
         """Yield shares at learning and counts now, drawn from the training records' counts."""
         chance = np.random.default_rng(0)  # the same answer for the same records
         shares = before / before.sum()
@@ -226,7 +226,7 @@ class Trials:
         self,
         before: NDArray[np.int64],
         found: float,
-        measure: Callable[[Any, Any], Any],
+        measure: Callable[[Shares, Counts], Shares],
         way: str = "people",
     ) -> tuple[float, float]:
         """Return how often what is drawn is as large as what was found, and its mean.
@@ -234,7 +234,7 @@ class Trials:
         measure: of shares at learning and of counts now. It ends as soon as there are too many
         such samples for an alarm: then the first number is not exact, but above the rate.
         """
-        drawn: list[Any] = []
+        drawn: list[Shares] = []
         as_large = trials = 0
         for learned, now in self.draw(before, way):
             values = measure(learned, now)
@@ -246,10 +246,10 @@ class Trials:
         return (1 + as_large) / (trials + 1), float(np.concatenate(drawn).mean())
 
 
-def _judge(job: EncodeJob, model: RecodingModel) -> Judge:
+def _judge(job: LocalEncoding, model: RecodingModel) -> Judge:
     """Return the promise, without models whose sensitive column the new records lack."""
     asked = Judge.of(model.schema, model.privacy).models
-    return Judge.of(model.schema, [m for m in asked if m.column in (None, *job.columns)])
+    return Judge.of(model.schema, [m for m in asked if m.column in (None, *job.batch.columns)])
 
 
 def _unseen(model: RecodingModel, trials: Trials, unseen: int) -> Share:
@@ -285,19 +285,21 @@ def _classes(
     return distance, chance, Share(found=share, expected=mean, p_value=rarity)
 
 
-def _small(counts: NDArray[np.int64], least: int) -> Any:
+def _small(counts: Counts, least: int) -> Counts:
     """Return the records in classes of fewer than `least`; the last place is no class at all."""
     inside = counts[..., :-1]
-    return (inside * (inside < least)).sum(axis=-1) + counts[..., -1]
+    records: Counts = (inside * (inside < least)).sum(axis=-1) + counts[..., -1]
+    return records
 
 
-def _apart(one: Any, other: Any) -> Any:
+def _apart(one: Shares, other: Shares) -> Shares:
     """Return the total variation between shares."""
-    return np.abs(one - other).sum(axis=-1) / 2
+    distance: Shares = np.abs(one - other).sum(axis=-1) / 2
+    return distance
 
 
 def _columns(
-    job: EncodeJob,
+    job: LocalEncoding,
     model: RecodingModel,
     codes: NDArray[np.int32],
     records: NDArray[np.int64],
@@ -305,9 +307,9 @@ def _columns(
     trials: Trials,
 ) -> dict[str, ColumnDrift]:
     found = {}
-    blocks = len(job.encoder.blocks)
+    blocks = len(job.batch.encoder.blocks)
     for j, column in enumerate(model.columns):
-        covered = np.array([any(covers[:blocks]) for covers in job.cover.coded[j].sets])
+        covered = np.array([any(covers[:blocks]) for covers in job.batch.cover.coded[j].sets])
         unseen = int(records[~covered[codes[:, j]]].sum())
         if model.counts is None or not model.records:
             found[column.name] = ColumnDrift(

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.errors import InputError
-from shoal.engines.local.coding import Coder, code_column, code_sensitive
-from shoal.engines.local.source import Source, with_codes
-from shoal.methods.domain import Domain
-from shoal.methods.frequency import FrequencyTable, join_rows
-from shoal.schema.schema import Role, Schema
-from shoal.schema.sensitive import Scale
+from shoal.engines.coding import Coder, coder_of, with_codes
+from shoal.engines.local.source import Source
+from shoal.engines.person_key import WHO
+from shoal.engines.refusals import no_record, nobody
+from shoal.schema.schema import Schema
+from shoal.table.frequency import NOBODY, ONCE, FrequencyTable, join_rows
 
 _ROWS = "\x00rows"
 
@@ -28,28 +28,30 @@ class Frequencies:
     coders: tuple[Coder, ...]  # the quasi-identifiers, then the sensitive columns
     columns: tuple[str, ...]
 
-    @property
-    def formats(self) -> dict[str, str]:
-        """Return how the dates of columns are written, where that was found out or said."""
-        pairs = zip(self.columns, self.coders, strict=True)
-        return {name: coder.date_format for name, coder in pairs if coder.date_format is not None}
-
     def rows_of(self, batch: pl.DataFrame) -> NDArray[np.int64]:
         """Return the row of the frequency table for each record of a batch."""
         full = np.concatenate((self.table.codes, self.table.sensitive), axis=1)
         coded = with_codes(batch.lazy().select(self.columns), self.columns).collect()
+        persons = self.table.persons
         known: NDArray[np.int64] = np.zeros(self.table.rows, dtype=np.int64)
         asked: NDArray[np.int64] = np.zeros(batch.height, dtype=np.int64)
         room = 1
-        for column, coder in enumerate(self.coders):
-            size = max(len(coder.domain), 1)
+        for column in range(len(self.coders) + (persons is not None)):
+            if column == len(self.coders):
+                assert persons is not None
+                # Who has one record is not told apart; neither are those who are nobody.
+                own, other = persons - NOBODY, batch[WHO].to_numpy() - NOBODY
+                size = int(own.max(initial=0)) + 1
+            else:
+                own, other = full[:, column], self.coders[column].codes(coded[self.columns[column]])
+                size = max(len(self.coders[column].domain), 1)
             if room * size >= 2**62:  # make the keys dense again before they overflow
                 distinct, known = np.unique(known, return_inverse=True)
                 asked = np.searchsorted(distinct, asked)
                 room = len(distinct)
-            known = known * size + full[:, column]
+            known = known * size + own
             asked *= size
-            asked += coder.codes(coded[self.columns[column]])
+            asked += other
             room *= size
         # Rows are sorted by their codes, so the packed keys are sorted too.
         rows = _locate(known, asked, room=room)
@@ -68,24 +70,6 @@ def _locate(known: NDArray[np.int64], asked: NDArray[np.int64], *, room: int) ->
     return np.searchsorted(known, asked).clip(0, len(known) - 1)
 
 
-def coder_of(distinct: pl.Series, schema: Schema, name: str) -> Coder:
-    """Return what codes a column; a sensitive one is read as whoever judges reads it."""
-    attribute = schema.attribute(name)
-    if attribute.role is Role.SENSITIVE:
-        return code_sensitive(distinct, Scale.of(schema, name, schema.privacy))
-    return code_column(distinct, attribute, marks=schema.missing)
-
-
-def with_kinds(schema: Schema, domains: Iterable[Domain]) -> Schema:
-    """Return the schema with the kinds that were found out of sensitive columns.
-
-    What a release or a model is judged by later is then not guessed anew.
-    """
-    known = {d.name: d.scale.attribute for d in domains if d.scale is not None}
-    found = tuple(known.get(a.name, a) for a in schema.attributes)
-    return replace(schema, attributes=found)
-
-
 def frequencies(
     source: Source, lazy: pl.LazyFrame, schema: Schema, *, sensitive: Sequence[str]
 ) -> Frequencies:
@@ -101,12 +85,11 @@ def frequencies(
         InputError: no record, or a column whose values do not fit its kind.
     """
     columns = (*schema.quasi, *sensitive)
-    coded = with_codes(lazy.select(columns), columns)
-    grouped = source.collect(coded.group_by(columns).agg(pl.len().alias(_ROWS)))
+    keys = [*columns, WHO] if schema.person else list(columns)
+    coded = with_codes(lazy.select(keys), columns)
+    grouped = source.collect(coded.group_by(keys).agg(pl.len().alias(_ROWS)))
     if not grouped.height:
-        raise InputError(
-            where=source.where, problem="the table has a header but no record; bring some"
-        )
+        raise no_record(source.where)
     coders = []
     codes = np.empty((grouped.height, len(columns)), dtype=np.int32)
     for i, name in enumerate(columns):
@@ -122,6 +105,7 @@ def frequencies(
         grouped[_ROWS].to_numpy().astype(np.int64),
         sensitive_domains=domains[width:],
         sensitive=codes[:, width:],
+        persons=_persons(grouped, source, schema),
     )
     if source.shape is not None and table.records != source.shape.records:
         raise InputError(
@@ -132,3 +116,13 @@ def frequencies(
             ),
         )
     return Frequencies(table=table, coders=tuple(coders), columns=columns)
+
+
+def _persons(grouped: pl.DataFrame, source: Source, schema: Schema) -> NDArray[np.int32] | None:
+    """Return who each row is about; None where each record is of another person."""
+    if not schema.person:
+        return None
+    found = grouped[WHO].to_numpy().astype(np.int32)
+    if (found == NOBODY).all():
+        raise nobody(source.where, schema.person)
+    return None if (found == ONCE).all() else found

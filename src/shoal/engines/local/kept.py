@@ -1,4 +1,4 @@
-"""Kept columns of a table, counted whole and looked at by a sample of bounded size."""
+"""Kept columns of a table, counted whole and examined by a sample of bounded size."""
 
 from __future__ import annotations
 
@@ -9,19 +9,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.engines.local.infer import column_facts
+from shoal.engines.column_facts import column_facts
+from shoal.engines.local.infer import count_values
 from shoal.engines.local.source import Source
-from shoal.methods.infer.column import MARKS
-from shoal.methods.infer.kept import NEARLY, KeptCheck
-
-ROWS = 20_000
-"""Records whose values are looked at; every record is counted."""
+from shoal.inference.column import MARKS
+from shoal.inference.kept import CLOSE, ROWS, KeptCheck
 
 SAMPLE_BYTES = 16 * 2**20
 """What they may take of a table that does not fit memory, where records are wide."""
-
-CLOSE = 0.8 * NEARLY
-"""Distinct values for each present one, estimated, from which they are counted exactly."""
 
 _ROW = "\x00row"
 _BATCH = 100_000
@@ -43,12 +38,12 @@ def check_kept(
     plain = [name for name in names if not _is_nested(types[name])]
     if not plain:
         return KeptCheck(waived=tuple(waived))
-    look = _in_memory if source.fits_memory() else _in_batches
+    count = _in_memory if source.fits_memory() else _in_batches
     weights = [] if source.weight is None else [source.weight]
-    sample, counted = look(source, lazy.select([*plain, *weights]), plain)
+    sample, counted = count(source, lazy.select([*plain, *weights]), plain)
     found = []
     for name in plain:
-        facts = column_facts(source, sample.lazy(), name)
+        facts = column_facts(name, count_values(source, sample.lazy(), name))
         if counted:
             records, present, distinct = counted[name]
             facts = replace(facts, records=records, missing=records - present, distinct=distinct)
@@ -142,7 +137,7 @@ class _Sketch:
 
 
 def _chosen(rows: int, first: int, step: int) -> pl.Series:
-    """Say which rows are looked at: by a hash of their number, as tables have rhythms."""
+    """Say which rows are in the sample: by a hash of their number, as tables have rhythms."""
     return pl.Series(_ROW, np.arange(first, first + rows)).hash(seed=1) % step == 0
 
 

@@ -11,10 +11,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.engines.local.recode import Recoder
+from shoal.engines.local.replacing import Replacing
 from shoal.engines.local.source import Source
+from shoal.engines.person_key import present as present
+from shoal.inference.persons import person_column
 from shoal.measures.risk.persons import Repeats
-from shoal.methods.infer.persons import person_column
 from shoal.schema.schema import Role, Schema
+from shoal.schema.techniques import Shift
 
 _CLASS, _WHO, _ROWS = "\x00class", "\x00who", "\x00rows"
 
@@ -25,7 +28,12 @@ def repeating(source: Source, schema: Schema) -> tuple[str, tuple[int, int]] | N
     Returns:
         Its name, and its distinct and present values; None where nothing repeats.
     """
-    names = [name for name in schema.named(Role.IDENTIFYING) if name in source.columns]
+    dates = [name for name, each in schema.replaced.items() if isinstance(each, Shift)]
+    names = [
+        name
+        for name in schema.named(Role.IDENTIFYING)
+        if name in source.columns and name not in dates
+    ]
     if not names:
         return None
     weight = pl.lit(1) if source.weight is None else pl.col(source.weight)
@@ -39,12 +47,6 @@ def repeating(source: Source, schema: Schema) -> tuple[str, tuple[int, int]] | N
     counted = {name: (int(row[f"d{i}"]), int(row[f"p{i}"])) for i, name in enumerate(names)}
     found = person_column(counted)
     return None if found is None else (found, counted[found])
-
-
-def present(column: pl.Expr, marks: Sequence[str]) -> pl.Expr:
-    """Return who a record is about as a text; a missing value is nobody."""
-    text = column.cast(pl.String).str.strip_chars()
-    return pl.when(~text.is_in(["", *marks])).then(text)
 
 
 def repeats_as_it_stands(source: Source, schema: Schema, k: int) -> Repeats | None:
@@ -61,11 +63,14 @@ def repeats_as_it_stands(source: Source, schema: Schema, k: int) -> Repeats | No
     return Repeats.of(column, counted, k, sizes, people)
 
 
-def repeats_of_release(recoder: Recoder, coded: Sequence[str], k: int) -> Repeats | None:
+def repeats_of_release(
+    recoder: Recoder, replacing: Replacing, coded: Sequence[str], k: int
+) -> Repeats | None:
     """Count the people of the classes that a recoding releases.
 
     Args:
         recoder: the recoding and the table it is made from.
+        replacing: scans the table as it was recoded.
         coded: columns that the table's scan has dictionary-coded.
         k: people that a class should have.
     """
@@ -74,14 +79,16 @@ def repeats_of_release(recoder: Recoder, coded: Sequence[str], k: int) -> Repeat
     if found is None:
         return None
     column, counted = found
-    # Records of a tuple that several classes share are told apart by their other columns.
+    # Records of a tuple that several classes share differ in their other columns.
     is_shared = len(recoding.row) > recoding.table.rows
-    needed = {column, *(schema.released if is_shared else recoder.counted.columns)}
+    needed = {*(schema.released if is_shared else recoder.counted.columns)}
     names = [name for name in source.columns if name in needed]
-    who = present(pl.col(column), schema.missing).alias(column)
-    lazy = source.scan(names, coded=[name for name in coded if name in needed]).with_columns(who)
+    who = present(pl.col(_WHO), schema.missing).alias(_WHO)
+    lazy = replacing.scan(
+        names, coded=[name for name in coded if name in needed], beside={_WHO: column}
+    ).with_columns(who)
     sizes = np.append(recoding.sizes, recoding.suppressed if recoder.star else 0)
-    people = people_of_classes(replace(recoder, lazy=lazy).classes(column), len(sizes), k)
+    people = people_of_classes(replace(recoder, lazy=lazy).classes(_WHO), len(sizes), k)
     there = sizes > 0
     return Repeats.of(column, counted, k, sizes[there], people[there])
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from shoal.core.errors import InputError
 from shoal.engines.local.source import open_source
-from shoal.methods.adaptive.sampling import proportional_shares
+from shoal.engines.refusals import check_columns
+from shoal.methods.xk.sampling import proportional_shares
 
 _ROW, _DRAWN, _STRATUM, _PLACE, _SHARE = "\x00row", "\x00drawn", "\x00at", "\x00place", "\x00share"
 
 
 def proportional_sample(
-    table: Any, by: Sequence[str], records: int, *, seed: int = 0, separator: str | None = None
+    table: object, by: Sequence[str], records: int, *, seed: int = 0, separator: str | None = None
 ) -> pl.DataFrame:
     """Draw records at random from every stratum, as many as its share of the table.
 
@@ -38,10 +38,9 @@ def proportional_sample(
         MethodError: more records than there are.
     """
     source = open_source(table, separator=separator)
-    absent = [name for name in by if name not in source.columns]
-    if not by or absent:
-        named = ", ".join(repr(name) for name in absent) or "for the strata"
-        raise InputError(where=source.where, problem=f"has no column {named}; check the names")
+    if not by:
+        raise InputError(where=source.where, problem="has no column for the strata; name some")
+    check_columns(source.where, source.columns, by)
     frame = source.collect(source.scan(source.columns))
     drawn = np.random.default_rng(seed).random(frame.height)
     marked = frame.select(by).with_columns(

@@ -13,16 +13,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
+from shoal.engines.counts import class_labels
 from shoal.engines.local.frequencies import Frequencies
-from shoal.engines.local.sorting import COUNT, sort_records
+from shoal.engines.local.sorting import sort_records
 from shoal.engines.local.source import Source
-from shoal.methods.recoding import Recoding
+from shoal.engines.person_key import PERSON
 from shoal.schema.schema import Kind, Schema
+from shoal.table.recoding import Recoding
 
 BATCH = 100_000  # records; Polars reads several such batches ahead
 
 
-class Part(NamedTuple):
+class Chunk(NamedTuple):
     """Released records: each row of `frame` stands `counts` times (None: once)."""
 
     frame: pl.DataFrame
@@ -57,10 +59,10 @@ class Recoder:
     typed: bool = False
     near: Path | None = None
 
-    def parts(self) -> Generator[Part, None, None]:
-        """Yield the release in parts, each fitting memory, sorted within and across parts."""
+    def chunks(self) -> Generator[Chunk, None, None]:
+        """Yield the release in chunks, each fitting memory, sorted within and across them."""
         if self.source.fits_memory() or self.keep_order:
-            turns = _Turns(self.recoding, self._pile)
+            turns = _Turns(self.recoding, self._shared_keys)
             for batch in self._batches():
                 yield self._released(batch, self._classes_of(batch, turns))
         else:
@@ -72,7 +74,7 @@ class Recoder:
         Suppressed records that are released as the root are in a class of their own, the last
         one, or in the class that releases nothing but roots; -1 stands for removed ones.
         """
-        turns = _Turns(self.recoding, self._pile)
+        turns = _Turns(self.recoding, self._shared_keys)
         root = -1
         if self.star:
             alike = [pl.col(name).eq_missing(pl.col(name).last()) for name in self._labels.columns]
@@ -82,12 +84,27 @@ class Recoder:
             found = self._classes_of(batch, turns)
             yield np.where(found < 0, root, found), batch[column]
 
-    def _sorted(self) -> Iterator[Part]:
+    def released_classes(self) -> Iterator[NDArray[np.int64]]:
+        """Yield, batch by batch, the released class of each record; -1: it was removed.
+
+        Classes with the same labels are one class to whoever reads the release.
+        """
+        alike = self._labels.select(pl.struct(pl.all().cast(pl.String)).rank("dense"))
+        number = alike.to_series().to_numpy().astype(np.int64)
+        turns = _Turns(self.recoding, self._shared_keys)
+        for batch in self._batches():
+            found = self._classes_of(batch, turns)
+            if self.star:
+                yield number[np.where(found < 0, self.recoding.classes, found)]
+            else:
+                yield np.where(found < 0, -1, number[found])
+
+    def _sorted(self) -> Iterator[Chunk]:
         """Yield the release of a table that does not fit memory, sorted on disk."""
         class_at = np.argsort(self._rank)
 
         def ranked() -> Iterator[tuple[pl.DataFrame, NDArray[np.int64]]]:
-            turns = _Turns(self.recoding, self._pile)
+            turns = _Turns(self.recoding, self._shared_keys)
             for batch in self._batches():
                 labels = self._classes_of(batch, turns)
                 if not self.star and self.recoding.suppressed:
@@ -95,13 +112,18 @@ class Recoder:
                     batch, labels = batch.filter(pl.Series(kept)), labels[kept]
                 yield batch, self._rank[labels]
 
-        for part in sort_records(ranked(), self._others, near=self.near):
-            counts = None if (part.counts == 1).all() else part.counts
-            yield Part(self._frame(part.frame, class_at[part.rank]), counts)
+        for block in sort_records(ranked(), self._ordered, near=self.near):
+            counts = None if (block.counts == 1).all() else block.counts
+            yield Chunk(self._frame(block.frame, class_at[block.rank]), counts)
 
     @cached_property
     def _others(self) -> list[str]:
         return [name for name in self.columns if name not in self.schema.quasi]
+
+    @property
+    def _ordered(self) -> list[str]:
+        """What records of a class are sorted by: equal ones by the person, whom nobody sees."""
+        return [*self._others, *([PERSON] if self.schema.hidden_person else [])]
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -111,7 +133,7 @@ class Recoder:
 
     @cached_property
     def _labels(self) -> pl.DataFrame:
-        return _class_labels(self.recoding)
+        return class_labels(self.recoding)
 
     @cached_property
     def _rank(self) -> NDArray[np.int64]:
@@ -133,7 +155,7 @@ class Recoder:
     def _marks(self, batch: pl.DataFrame, shared: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return a number for each record that only its own other values decide.
 
-        Records that agree in everything the search saw are told apart by it, so that their
+        Records that agree in everything the search saw are distinguished by it, so that their
         order in the input decides nothing.
         """
         if not self._others:
@@ -142,11 +164,11 @@ class Recoder:
         return texts.hash_rows(seed=1).to_numpy()
 
     @cached_property
-    def _pile(self) -> NDArray[np.int64]:
+    def _shared_keys(self) -> NDArray[np.int64]:
         """All records of shared rows as sorted keys, 8 bytes a record; empty if there are none."""
         turns = _Turns(self.recoding, np.zeros(0, dtype=np.int64))
         if not turns.is_shared.any():
-            return turns.pile
+            return turns.sorted_keys
         keys = []
         for batch in self._batches():
             rows = self.counted.rows_of(batch)
@@ -160,16 +182,16 @@ class Recoder:
         else:
             yield from self.source.batches(self.lazy, BATCH)
 
-    def _released(self, batch: pl.DataFrame, labels: NDArray[np.int64]) -> Part:
+    def _released(self, batch: pl.DataFrame, labels: NDArray[np.int64]) -> Chunk:
         if not self.star and self.recoding.suppressed:
             kept = labels >= 0
             batch, labels = batch.filter(pl.Series(kept)), labels[kept]
         counts = None
         if not self.keep_order:
-            order, counts = self._order(batch, labels, self._others)
+            order, counts = self._order(batch, labels, self._ordered)
             labels = labels[order]
-            batch = batch.select(self._others)[order] if self._others else batch
-        return Part(self._frame(batch, labels), counts)
+            batch = batch.select(self._ordered)[order] if self._ordered else batch
+        return Chunk(self._frame(batch, labels), counts)
 
     def _frame(self, batch: pl.DataFrame, labels: NDArray[np.int64]) -> pl.DataFrame:
         """Put the labels of the classes beside the other columns of the records."""
@@ -179,9 +201,8 @@ class Recoder:
             names = [domain.name for domain in domains if domain.kind is Kind.NUMERIC]
             recoded = recoded.with_columns(pl.col(names).cast(pl.String).cast(pl.Float64))
         quasi = set(self.schema.quasi)
-        return pl.DataFrame(
-            [recoded[name] if name in quasi else batch[name] for name in self.columns]
-        )
+        person = [batch[PERSON]] if self.schema.hidden_person else []  # for the person file alone
+        return pl.DataFrame([recoded[n] if n in quasi else batch[n] for n in self.columns] + person)
 
     def _order(
         self, batch: pl.DataFrame, labels: NDArray[np.int64], others: list[str]
@@ -213,29 +234,6 @@ class Recoder:
             if 2 * len(present) < len(key):
                 return some[present], lengths[present]
         return np.argsort(key, kind="stable"), None
-
-
-def _class_labels(recoding: Recoding) -> pl.DataFrame:
-    """Return what each class releases, and in a last row what suppressed records do."""
-    columns = {}
-    for j, domain in enumerate(recoding.table.domains):
-        texts = [*recoding.labels(j), domain.root]
-        names = pl.Series(sorted({text for text in texts if text is not None}), dtype=pl.String)
-        columns[domain.name] = pl.Series(domain.name, texts, dtype=pl.Enum(names))
-    return pl.DataFrame(columns)
-
-
-def starred(recoding: Recoding) -> Source:
-    """Return the release with suppressed records as the root, as a table of its distinct rows."""
-    table = recoding.table
-    labels = _class_labels(recoding)
-    frame = labels[np.where(recoding.label < 0, recoding.classes, recoding.label)]
-    for domain, codes in zip(table.sensitive_domains, table.sensitive.T, strict=True):
-        texts = pl.Series(domain.name, domain.labels, dtype=pl.String)
-        frame = frame.with_columns(texts[codes[recoding.row]])
-    frame = frame.with_columns(pl.Series(COUNT, recoding.count))
-    names = tuple(name for name in frame.columns if name != COUNT)
-    return Source(where="release", columns=names, format="frame", frame=frame.lazy(), weight=COUNT)
 
 
 def _text_order(
@@ -270,23 +268,23 @@ def _ranks(series: pl.Series) -> tuple[NDArray[np.int64] | None, int]:
 class _Turns:
     """Deals the records of a row out to the classes that share the row.
 
-    The pile holds a key for every record of a shared row: the row, then a mark. Sorted,
+    There is a key for every record of a shared row: the row, then a mark. Sorted,
     the first records of a row go to its first class, and so on; equal keys take turns.
     """
 
-    def __init__(self, recoding: Recoding, pile: NDArray[np.int64]) -> None:
+    def __init__(self, recoding: Recoding, sorted_keys: NDArray[np.int64]) -> None:
         rows = recoding.table.rows
-        pieces = np.bincount(recoding.row, minlength=rows)
-        first = np.concatenate(([0], np.cumsum(pieces)))
+        classes = np.bincount(recoding.row, minlength=rows)
+        first = np.concatenate(([0], np.cumsum(classes)))
         self.whole = recoding.label[first[:-1]]
-        self.is_shared = pieces > 1
+        self.is_shared = classes > 1
         self.number = np.cumsum(self.is_shared) - 1  # of each shared row among the shared ones
         if len(self.number) and self.number[-1] >= 2**23:  # the keys would overflow
             raise KernelInputError(problem="more than 8,388,608 distinct tuples are split up")
-        self.pile = pile
-        pieces_shared = self.is_shared[recoding.row]
-        self.label = np.repeat(recoding.label[pieces_shared], recoding.count[pieces_shared])
-        self.dealt: NDArray[np.int64] = np.zeros(len(pile), dtype=np.int64)
+        self.sorted_keys = sorted_keys
+        in_shared = self.is_shared[recoding.row]
+        self.label = np.repeat(recoding.label[in_shared], recoding.count[in_shared])
+        self.dealt: NDArray[np.int64] = np.zeros(len(sorted_keys), dtype=np.int64)
 
     def keys(self, rows: NDArray[np.int64], marks: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the keys of records: 23 bits for the row, 40 of the mark."""
@@ -299,7 +297,7 @@ class _Turns:
         ordered = keys[order]
         starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
         lengths = np.diff(np.concatenate((starts, [len(ordered)])))
-        place = np.searchsorted(self.pile, ordered[starts])
+        place = np.searchsorted(self.sorted_keys, ordered[starts])
         turn = np.arange(len(ordered)) - np.repeat(starts - self.dealt[place], lengths)
         self.dealt[place] += lengths
         labels = np.empty(len(rows), dtype=np.int64)

@@ -3,119 +3,129 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.core.errors import InputError, MethodError
-from shoal.engines.local.infer import dense_codes
+from shoal.engines.column_facts import dense_codes, row_codes
 from shoal.engines.local.source import Source
-from shoal.measures.attacks.linkage import MOST_WORK
-from shoal.measures.attacks.match import label_distances
-from shoal.measures.risk.classes import LIMITS, below
-from shoal.measures.risk.individual import household_risk, individual_risk
+from shoal.engines.person_key import PERSON, person_hash
+from shoal.engines.refusals import nobody
+from shoal.measures.risk.by_person import PersonClasses, risk_by_person
+from shoal.measures.risk.individual import HouseholdRisk, households_at_risk
+from shoal.measures.risk.population import TOO_LARGE, Population, is_comparable, people_covered
+from shoal.measures.risk.question import RiskQuestion
 from shoal.measures.risk.report import Classes, RiskReport, risk_report
-from shoal.methods.domain import Domain
-from shoal.schema.schema import Schema
+from shoal.table.domain import Domain
+from shoal.table.frequency import number_rows
 
-_CELLS = 4_000_000  # people × classes that are compared at a time
-_ROWS, _WEIGHT, _PEOPLE = "\x00rows", "\x00weight", "\x00people"
+_ROWS, _WEIGHT, _BAD, _PEOPLE = "\x00rows", "\x00weight", "\x00bad", "\x00people"
 
 
 def risk(
     source: Source,
-    schema: Schema,
+    question: RiskQuestion,
     *,
     population: Source | None = None,
-    sampling_fraction: float | None = None,
-    weights: str | None = None,
-    household: str | None = None,
-    max_size: int | None = None,
-    special: bool = True,
     domains: Sequence[Domain] | None = None,
 ) -> RiskReport:
     """Measure how easily people are found in a table as it stands.
 
     Args:
         source: the table.
-        schema: names the quasi-identifiers.
+        question: what is asked.
         population: a table of everybody the records may come from, coded the same way.
-        sampling_fraction: or: the share of the population that is in the table.
-        weights: or: the column with the sampling weight of each record.
-        household: the column that says who lives together.
-        max_size: largest set of columns that the search for special uniques looks at.
-        special: False leaves special uniques out.
         domains: for a release, the columns as the original has them: people of the
             population belong to a class when its labels cover their values.
 
     Raises:
         InputError: a column is missing, there is no record, or a weight is no number above 0.
-        MethodError: more than one of population, sampling_fraction and weights.
+        MethodError: a question that cannot be meant; see `RiskQuestion.check`.
     """
-    quasi = list(schema.quasi)
-    check_question(source, quasi, population, sampling_fraction, weights, household)
-    extra = [weights] if weights is not None else []
-    lazy = source.scan([*quasi, *(w for w in extra if w not in quasi)], coded=quasi)
+    question.check(source, population)
+    if question.person:
+        return _risk_of_persons(source, question, population, domains)
+    grouped = _grouped(source, question)
+    sizes = grouped[_ROWS].to_numpy().astype(np.int64)
+    if population is None:
+        weights = None if question.weights is None else grouped[_WEIGHT].to_numpy()
+        known = Population.estimate(question, sizes, weights)
+    else:
+        known = _matched(grouped, list(question.quasi), population, domains)
+    codes = row_codes(grouped, question.quasi)
+    classes = Classes(names=question.quasi, codes=codes, sizes=sizes, population=known)
+    households = None
+    if question.household is not None:
+        households = _households(source, grouped, classes.risks, question)
+    return risk_report(classes, question, household=households)
+
+
+def _risk_of_persons(
+    source: Source,
+    question: RiskQuestion,
+    population: Source | None,
+    domains: Sequence[Domain] | None,
+) -> RiskReport:
+    """Measure risk by the persons of each class."""
+    quasi = list(question.quasi)
+    lazy = source.scan([*quasi, *question.person], coded=quasi)
+    lazy = lazy.with_columns(person_hash(question.person, question.missing))
+    counted = lazy.group_by([*quasi, PERSON]).agg(pl.len().alias(_ROWS))
+    cells = source.collect(counted)
+    question.check_counts(source.where, cells.height, 0)
+    codes = row_codes(cells, question.quasi)
+    classes, first = _person_classes(codes, cells)
+    if not len(first):
+        raise nobody(source.where, question.person)
+    lost = int(cells[_ROWS].sum()) - int(classes.records.sum())
+    notices = (f"{lost:,} records whose classes name nobody are left out",) if lost else ()
+    grouped = cells[first].with_columns(pl.Series(_ROWS, classes.sizes))
+    if population is None:
+        known = Population.estimate(question, classes.sizes, None)
+    else:
+        known = _matched(grouped, quasi, population, domains)
+    without = {}
+    if question.special:
+        for j, name in enumerate(quasi):
+            without[name] = _person_classes(np.delete(codes, j, axis=1), cells)[0]
+    return risk_by_person(classes, known, without, notices=notices)
+
+
+def _person_classes(
+    codes: NDArray[np.int32], cells: pl.DataFrame
+) -> tuple[PersonClasses, NDArray[np.int64]]:
+    """Return the persons of the classes of coded cells, and a cell of each class.
+
+    Classes of nobody are left out.
+    """
+    sizes = [int(column.max(initial=-1)) + 1 for column in codes.T]
+    number, order, starts = number_rows(codes, sizes)
+    rows = cells[_ROWS].to_numpy().astype(np.int64)
+    there = cells[PERSON].is_not_null().to_numpy()
+    person = np.unique(cells[PERSON].drop_nulls().to_numpy(), return_inverse=True)[1]
+    most = int(person.max(initial=0)) + 1
+    pairs, place = np.unique(number[there] * most + person, return_inverse=True)
+    own = np.bincount(place, weights=rows[there]).astype(np.int64)
+    kept, label = np.unique(pairs // most, return_inverse=True)
+    records = np.bincount(number, weights=rows, minlength=len(starts)).astype(np.int64)
+    found = PersonClasses(label=label, person=pairs % most, own=own, records=records[kept])
+    return found, order[starts[kept]]
+
+
+def _grouped(source: Source, question: RiskQuestion) -> pl.DataFrame:
+    """Return the classes with their records and weights."""
+    quasi, weights = list(question.quasi), question.weights
+    needed = quasi if weights is None else list(dict.fromkeys([*quasi, weights]))
+    lazy = source.scan(needed, coded=quasi)
     counts = [pl.len().alias(_ROWS)]
     if weights is not None:
         counts.append(_weight(lazy, weights).sum().alias(_WEIGHT))
-        counts.append(_bad_weight(lazy, weights).sum().alias("\x00bad"))
+        counts.append(_bad_weight(lazy, weights).sum().alias(_BAD))
     grouped = source.collect(lazy.group_by(quasi).agg(counts))
-    if not grouped.height:
-        raise InputError(where=source.where, problem="the table has a header but no record")
-    if weights is not None and int(grouped["\x00bad"].sum()):
-        bad = int(grouped["\x00bad"].sum())
-        raise InputError(
-            where=f"column {weights!r}", problem=f"{bad} weights are not numbers above 0"
-        )
-    sizes = grouped[_ROWS].to_numpy().astype(np.int64)
-    people, facts, notices = _people(
-        grouped, quasi, population, sampling_fraction, weights, domains
-    )
-    codes = np.stack([dense_codes(grouped[name]) for name in quasi], axis=1)
-    classes = Classes(
-        names=tuple(quasi),
-        codes=np.ascontiguousarray(codes, dtype=np.int32),
-        sizes=sizes,
-        population=people,
-        weighted=population is None and people is not None,
-    )
-    home = None
-    if household is not None:
-        risks = _class_risks(classes)
-        home = _household(source, grouped, risks, quasi=quasi, household=household)
-    return risk_report(
-        classes, household=home, population=facts, max_size=max_size, special=special,
-        notices=notices,
-    )  # fmt: skip
-
-
-def check_question(
-    source: Source,
-    quasi: list[str],
-    population: Source | None,
-    fraction: float | None,
-    weights: str | None,
-    household: str | None,
-) -> None:
-    """Refuse a question that cannot be answered, before any work is done."""
-    if not quasi:
-        raise InputError(where="schema", problem="no quasi-identifier; name them (--qi a,b)")
-    for table, names in ((source, [*quasi, weights, household]), (population, quasi)):
-        if table is None:
-            continue
-        absent = [name for name in names if name is not None and name not in table.columns]
-        if absent:
-            named = ", ".join(repr(name) for name in absent)
-            raise InputError(where=table.where, problem=f"has no column {named}")
-    if [population, fraction, weights].count(None) < 2:
-        raise MethodError(
-            problem="give one of a population table, a sampling fraction and a weight column"
-        )
-    if fraction is not None and not 0 < fraction <= 1:
-        raise MethodError(problem="the sampling fraction must lie above 0 and at most at 1")
+    bad = 0 if weights is None else int(grouped[_BAD].sum())
+    question.check_counts(source.where, grouped.height, bad)
+    return grouped
 
 
 def _weight(lazy: pl.LazyFrame, weights: str) -> pl.Expr:
@@ -130,117 +140,50 @@ def _bad_weight(lazy: pl.LazyFrame, weights: str) -> pl.Expr:
     return (value.is_null() | ~value.is_finite() | (value <= 0)).fill_null(value=True)
 
 
-def _people(
+def _matched(
     grouped: pl.DataFrame,
     quasi: list[str],
-    population: Source | None,
-    fraction: float | None,
-    weights: str | None,
-    domains: Sequence[Domain] | None = None,
-) -> tuple[NDArray[np.float64] | None, dict[str, Any] | None, list[str]]:
-    """Return Fk of each class, what a population table says, and notices."""
-    sizes = grouped[_ROWS].to_numpy().astype(np.float64)
-    if weights is not None:
-        return grouped[_WEIGHT].to_numpy().astype(np.float64), None, []
-    if fraction is not None:
-        return sizes / fraction, None, []
-    if population is None:
-        return None, None, []
+    population: Source,
+    domains: Sequence[Domain] | None,
+) -> Population:
+    """Return the people of each class, and what the population table says."""
     counted = population.collect(
         population.scan(quasi, coded=quasi).group_by(quasi).agg(pl.len().alias(_PEOPLE))
     )
     # Texts, not dictionary codes: the two tables have dictionaries of their own.
     texts = [pl.col(name).cast(pl.String).str.strip_chars().alias(name) for name in quasi]
     everybody = counted.select(*texts, _PEOPLE).group_by(quasi).agg(pl.col(_PEOPLE).sum())
+    labels = grouped.select(*texts)
     if domains is None:
-        joined = grouped.select(*texts).join(
+        joined = labels.join(
             everybody, on=quasi, how="left", nulls_equal=True, maintain_order="left"
         )
         people = joined[_PEOPLE].fill_null(0).to_numpy().astype(np.float64)
+    elif not is_comparable(everybody.height, grouped.height, len(quasi)):
+        return Population(notices=(TOO_LARGE,))
     else:
-        if everybody.height * grouped.height * len(quasi) > MOST_WORK:
-            much = "the population is too large to be compared with every class: left out"
-            return None, None, [much]
-        people = _covered(grouped.select(*texts), everybody, domains)
-    short = people < sizes
-    matched = np.maximum(people, sizes).astype(np.int64)
-    facts = {
-        "people": int(counted[_PEOPLE].sum()),
-        "smallest_class": int(matched.min()),
-        "below": {str(limit): int(sizes[matched < limit].sum()) for limit in LIMITS},
-        "population_unique_records": below(sizes[matched == 1].astype(np.int64), (2,))["2"],
-        "classes_larger_than_in_population": int(short.sum()),
-    }
-    notices = []
-    if short.any():
-        notices.append(
-            f"{int(short.sum())} classes have more records than people in the population table; "
-            "they count as fully known"
+        names = [domain.name for domain in domains]
+        people = people_covered(
+            domains,
+            [everybody[name].to_list() for name in names],
+            everybody[_PEOPLE].to_numpy().astype(np.float64),
+            [labels[name].to_list() for name in names],
         )
-    return people, facts, notices
+    sizes = grouped[_ROWS].to_numpy().astype(np.int64)
+    return Population.match(sizes, people, int(counted[_PEOPLE].sum()))
 
 
-def _covered(
-    classes: pl.DataFrame, everybody: pl.DataFrame, domains: Sequence[Domain]
-) -> NDArray[np.float64]:
-    """Return, for each released class, the people whose values its labels cover."""
-    fits: list[NDArray[np.bool_]] = []
-    labels: list[NDArray[np.int64]] = []
-    values: list[NDArray[np.int64]] = []
-    for domain in domains:
-        texts = [column.unique(maintain_order=True) for column in
-                 (everybody[domain.name], classes[domain.name])]  # fmt: skip
-        away = label_distances(domain, texts[0].to_list(), texts[1].to_list())
-        fits.append(away == 0)
-        for column, known, places in ((everybody, texts[0], values), (classes, texts[1], labels)):
-            number = {text: i for i, text in enumerate(known.to_list())}
-            places.append(np.array([number[text] for text in column[domain.name].to_list()]))
-    counts = everybody[_PEOPLE].to_numpy().astype(np.float64)
-    people = np.zeros(classes.height)
-    step = max(_CELLS // max(classes.height, 1), 1)
-    for at in range(0, len(counts), step):
-        rows = slice(at, at + step)
-        inside = np.ones((len(counts[rows]), classes.height), dtype=bool)
-        for fit, value, label in zip(fits, values, labels, strict=True):
-            inside &= fit[value[rows]][:, label]
-        people += counts[rows] @ inside
-    return people
-
-
-def _class_risks(classes: Classes) -> NDArray[np.float64]:
-    sizes = classes.sizes
-    if classes.population is None:
-        return 1 / sizes
-    if classes.weighted:
-        return individual_risk(sizes, classes.population)
-    return 1 / np.maximum(classes.population, sizes)
-
-
-def _household(
-    source: Source,
-    grouped: pl.DataFrame,
-    risks: NDArray[np.float64],
-    *,
-    quasi: Sequence[str],
-    household: str,
-) -> dict[str, Any]:
+def _households(
+    source: Source, grouped: pl.DataFrame, risks: NDArray[np.float64], question: RiskQuestion
+) -> HouseholdRisk:
     """Return the risk of households: that at least one member is found."""
+    quasi, household = question.quasi, str(question.household)
     texts = [pl.col(name).cast(pl.String).alias(name) for name in quasi]
     known = grouped.select(*texts, pl.Series("\x00risk", risks))
-    home = pl.col(household).cast(pl.String).alias("\x00home")
+    label = pl.col(household).cast(pl.String).alias("\x00household")
     lazy = source.scan(list(dict.fromkeys([*quasi, household])), coded=quasi)
-    records = source.collect(lazy.select(*texts, home))
-    joined = records.join(known, on=list(quasi), how="left", nulls_equal=True)
-    alone = joined["\x00home"].is_null()
-    codes = dense_codes(joined["\x00home"]).astype(np.int64)
-    # A missing household is a household of one, not one big household of strangers.
-    codes[alone.to_numpy()] = int(codes.max(initial=0)) + 1 + np.arange(int(alone.sum()))
-    _, codes = np.unique(codes, return_inverse=True)
-    found = household_risk(joined["\x00risk"].to_numpy(), codes)
-    per_record = found[codes]
-    return {
-        "households": len(found),
-        "maximum": float(found.max()),
-        "average": float(per_record.mean()),
-        "expected_reidentifications": float(per_record.sum()),
-    }
+    records = source.collect(lazy.select(*texts, label))
+    joined = records.join(known, on=quasi, how="left", nulls_equal=True)
+    numbers = dense_codes(joined["\x00household"]).astype(np.int64)
+    alone = joined["\x00household"].is_null().to_numpy()
+    return households_at_risk(joined["\x00risk"].to_numpy(), numbers, alone)

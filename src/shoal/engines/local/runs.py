@@ -11,9 +11,9 @@ import polars as pl
 
 from shoal.core.documents import reason
 from shoal.core.errors import InputError
-from shoal.engines.local.csv_check import CHUNK, DAMAGED, check_bytes, open_bytes
 from shoal.engines.local.source import Source
-from shoal.kernels.csv_runs import find_runs
+from shoal.formats.csv_check import CHUNK, DAMAGED, check_bytes, open_bytes
+from shoal.kernels.encoding.csv_runs import find_runs
 
 WEIGHT = "\x00weight"
 MOST_HELD = 64 * 2**20  # bytes of different lines; a file of more is read the ordinary way
@@ -56,7 +56,7 @@ def open_release(path: Path, *, separator: str | None) -> Source | None:
 
 
 def _whole_lines(file: object) -> Iterator[bytes]:
-    """Yield the file in pieces that end with a line."""
+    """Yield the file in chunks that end with a line."""
     rest = b""
     while chunk := file.read(CHUNK):  # type: ignore[attr-defined]
         cut = chunk.rfind(b"\n") + 1

@@ -61,7 +61,7 @@ def sort_records(
     try:
         full = sorter.fill(source := iter(ranked))
         if full is None:
-            yield from _pieces(sorter.rest(), sorter)
+            yield from _blocks(sorter.rest(), sorter)
             return
         with beside(place.absolute(), is_folder=True) as folder:
             runs = _Runs(folder, sorter)
@@ -70,13 +70,13 @@ def sort_records(
                 full = sorter.fill(source)
             runs.write([sorter.rest()])
             for block in runs.merged():
-                yield from _pieces(block, sorter)
+                yield from _blocks(block, sorter)
     except OSError as error:
         problem = f"runs to sort cannot be written: {reason(error)}"
         raise OutputError(where=str(place.absolute().parent), problem=problem) from None
 
 
-def _pieces(block: pl.DataFrame, sorter: _Sorter) -> Iterator[Sorted]:
+def _blocks(block: pl.DataFrame, sorter: _Sorter) -> Iterator[Sorted]:
     """Yield a block in parts of bounded size: what writes them makes text of them."""
     rows = max(sorter.rows_in(block, RUN_BYTES // BLOCKS), 1)
     for start in range(0, block.height, rows):

@@ -7,19 +7,19 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from shoal.core.documents import reason
-from shoal.core.errors import InputError, OutputError
-from shoal.engines.local.csv_check import CsvShape, check_csv
-from shoal.engines.local.csv_file import CsvFile, plain_copy
-from shoal.engines.local.database import Database
-from shoal.engines.local.guard import is_guarded, unguarded
-from shoal.engines.local.types import check_types, counted_as, plain_types
-
-ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather")
+from shoal.core.errors import InputError
+from shoal.engines.coding import with_codes
+from shoal.formats.csv_check import CsvShape, check_csv
+from shoal.formats.csv_file import CsvFile, plain_copy
+from shoal.formats.database import Database
+from shoal.formats.endings import format_of
+from shoal.formats.frames import to_lazy
+from shoal.formats.spreadsheet import is_guarded, unguarded
+from shoal.formats.types import check_types, plain_types
 
 # A table up to this size (of text, or of unpacked columns) is kept in memory between the
 # passes; a larger one is read again for every pass.
@@ -41,7 +41,8 @@ class Source:
     shape: CsvShape | None = None
     weight: str | None = None  # a column that says for how many records a row stands
     is_guarded: bool = False  # labels may have an apostrophe for spreadsheets, to be left out
-    keeper: Any = field(default=None, repr=False, compare=False)  # of a file without a name
+    given: object = field(default=None, repr=False, compare=False)  # what the caller opened
+    keeper: object = field(default=None, repr=False, compare=False)  # of a file without a name
 
     @property
     def records(self) -> pl.Expr:
@@ -149,14 +150,6 @@ def _width(sample: pl.DataFrame) -> float:
     return total / max(sample.height, 1)
 
 
-def with_codes(lazy: pl.LazyFrame, columns: Collection[str]) -> pl.LazyFrame:
-    """Return the scan with columns as they are counted: texts dictionary-coded, and so on."""
-    types = lazy.collect_schema()
-    known = {name: counted_as(name, types[name]) for name in columns}
-    changes = [change for change in known.values() if change is not None]
-    return lazy.with_columns(changes) if changes else lazy
-
-
 def _safe(error: Exception) -> str:
     """Say what went wrong without the data that Polars likes to quote."""
     if isinstance(error, OSError):
@@ -164,7 +157,7 @@ def _safe(error: Exception) -> str:
     return f"the file cannot be read as a table ({type(error).__name__}); is it damaged?"
 
 
-def open_source(table: Any, *, separator: str | None = None) -> Source:
+def open_source(table: object, *, separator: str | None = None) -> Source:
     """Open a path, a CsvFile, a Database or a frame (Polars, pandas or Arrow).
 
     Raises:
@@ -172,85 +165,13 @@ def open_source(table: Any, *, separator: str | None = None) -> Source:
     """
     if isinstance(table, (str, Path, CsvFile)):
         file = table if isinstance(table, CsvFile) else CsvFile(table)
-        return _open_path(file, separator=separator)
+        return replace(_open_path(file, separator=separator), given=table)
     if isinstance(table, Database):
-        frame = plain_types(table.read().lazy())
-        columns = tuple(frame.collect_schema().names())
-        return Source(where=table.where, columns=columns, format="frame", frame=frame)
-    lazy = plain_types(to_lazy(table))
-    return Source(
-        where="table", columns=tuple(lazy.collect_schema().names()), format="frame", frame=lazy
-    )
-
-
-def to_lazy(table: Any) -> pl.LazyFrame:
-    """Return any supported frame as a lazy Polars frame, the caller's own left untouched."""
-    if isinstance(table, pl.LazyFrame):
-        return table
-    if isinstance(table, pl.DataFrame):
-        return table.lazy()
-    module = type(table).__module__.partition(".")[0]
-    if module == "pandas":
-        _refuse_twice(list(table.columns))
-        try:
-            return pl.from_pandas(table, include_index=False).lazy()
-        except Exception as error:  # its text quotes the value that did not fit
-            raise InputError(
-                where="table",
-                problem=f"a column mixes kinds of values ({type(error).__name__}); use one",
-            ) from None
-    if module == "pyarrow":
-        _refuse_twice(list(table.column_names))
-        frame = pl.from_arrow(table)
-        if isinstance(frame, pl.DataFrame):
-            return frame.lazy()
-    raise InputError(
-        where="table",
-        problem="not a table; give a path, or a Polars, pandas or Arrow table",
-    )
-
-
-def _refuse_twice(names: list[object]) -> None:
-    if len(set(names)) != len(names):
-        raise InputError(where="table", problem="a column name stands twice; rename one of them")
-
-
-def format_of(path: Path) -> str:
-    """Return the format that a file's ending stands for.
-
-    Raises:
-        InputError: the ending is not one that shoal knows.
-    """
-    known = _format(path)
-    if known is None:
-        raise InputError(
-            where=str(path), problem=f"unknown ending; shoal reads {', '.join(ENDINGS)}"
-        )
-    return known
-
-
-def format_to_write(path: Path, endings: Collection[str] = ENDINGS) -> str:
-    """Return the format in which a file is written, by its ending.
-
-    Raises:
-        OutputError: the ending is not one that is written.
-    """
-    known = _format(path)
-    if known is None:
-        raise OutputError(
-            where=str(path), problem=f"unknown ending; shoal writes {', '.join(endings)}"
-        )
-    return known
-
-
-def _format(path: Path) -> str | None:
-    name = path.name.lower()
-    if name.endswith(".csv.gz"):
-        return "csv.gz"
-    known = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
-             ".jsonl": "jsonl", ".ndjson": "jsonl", ".arrow": "arrow", ".feather": "arrow",
-             ".ipc": "arrow"}  # fmt: skip
-    return known.get(path.suffix.lower())
+        where, lazy = table.where, plain_types(table.read().lazy())
+    else:
+        where, lazy = "table", plain_types(to_lazy(table))
+    columns = tuple(lazy.collect_schema().names())
+    return Source(where=where, columns=columns, format="frame", frame=lazy, given=table)
 
 
 def _open_path(file: CsvFile, *, separator: str | None) -> Source:
@@ -285,14 +206,3 @@ def _open_path(file: CsvFile, *, separator: str | None) -> Source:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(where=where, problem=_safe(error)) from None
     return Source(where=where, columns=names, format=kind, path=path, frame=lazy)
-
-
-def like(frame: pl.DataFrame, model: Any) -> Any:
-    """Return the frame as the kind of table that the caller gave."""
-    plain = frame.with_columns(pl.col(pl.Enum).cast(pl.String))
-    module = type(model).__module__.partition(".")[0]
-    if module == "pandas":
-        return plain.to_pandas()
-    if module == "pyarrow":
-        return plain.to_arrow()
-    return plain.lazy() if isinstance(model, pl.LazyFrame) else plain

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from shoal.core.documents import reason
 from shoal.core.errors import OutputError
-from shoal.engines.local.recode import Part
-from shoal.engines.local.write import all_or_nothing, write_parts
-from shoal.methods.adaptive.rows import Rows, diversity_of, pairs_of
+from shoal.engines.local.write import all_or_nothing, write_frame
+from shoal.methods.xk.rows import Rows, diversity_of, pairs_of
 
 
 class StepTable(NamedTuple):
@@ -65,7 +64,7 @@ class StepFiles:
 
     def _write(self, name: str, frame: pl.DataFrame) -> None:
         with all_or_nothing(self.folder / name, private=True) as temporary:
-            write_parts(iter([Part(frame, None)]), temporary)
+            write_frame(frame, temporary)
 
 
 def pairs_frame(rows: Rows) -> pl.DataFrame:

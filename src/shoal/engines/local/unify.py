@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from shoal.core.errors import InputError
-from shoal.methods.adaptive.steps import unify
+from shoal.methods.xk.steps import unify
 
 
 def refuse_nested(batch: pl.DataFrame) -> None:

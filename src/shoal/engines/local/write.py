@@ -7,9 +7,9 @@ import gzip
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, cast
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -17,10 +17,10 @@ from polars.io.plugins import register_io_source
 from shoal.core.documents import reason
 from shoal.core.errors import OutputError, ShoalError
 from shoal.core.spreadsheet import check_names, is_guarded
-from shoal.core.temporary import beside, publish
-from shoal.engines.local.guard import guarded
-from shoal.engines.local.recode import Part
-from shoal.engines.local.source import format_to_write
+from shoal.core.temporary import beside, flush, flush_folder, publish
+from shoal.engines.local.recode import Chunk
+from shoal.formats.endings import format_to_write
+from shoal.formats.spreadsheet import guarded
 
 BLOCK = 4 * 2**20  # bytes of repeated lines that are written at once
 
@@ -54,10 +54,9 @@ def all_or_nothing(
     try:
         with beside(goal, ending=ending) as temporary:
             yield temporary
-            with temporary.open("rb+") as file:
-                os.fsync(file.fileno())
+            flush(temporary)
             publish(temporary, goal, private=private)
-            _sync_folder(goal.parent)
+            flush_folder(goal.parent)
     except ShoalError:
         raise
     except OSError as error:
@@ -71,23 +70,14 @@ def _same(goal: Path, table: Path) -> bool:
         return goal.absolute() == table.absolute()
 
 
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # some file systems cannot flush a folder
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def write_text(out: str | Path, text: str, *, inputs: tuple[str | Path, ...] = ()) -> None:
     """Write a small text file, all or nothing."""
     with all_or_nothing(out, inputs=inputs) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_parts(
-    parts: Iterator[Part],
+def write_chunks(
+    chunks: Iterator[Chunk],
     path: Path,
     *,
     separator: str = ",",
@@ -102,55 +92,72 @@ def write_parts(
     """
     kind = format_to_write(path)
     if is_guarded(kind, spreadsheet_safe, where=str(path)):
-        parts = _guarded(parts)
-    counted = _Counted(parts)
+        chunks = _guarded(chunks)
+    counted = _Counted(chunks)
     if kind in ("csv", "csv.gz"):
-        with gzip.open(path, "wb", 6) if kind == "csv.gz" else path.open("wb") as file:
-            for number, part in enumerate(counted):
-                _write_csv(part, file, separator=separator, header=number == 0)
+        with _packed(path) if kind == "csv.gz" else path.open("wb") as file:
+            for number, chunk in enumerate(counted):
+                _write_csv(chunk, file, separator=separator, header=number == 0)
     elif kind == "jsonl":
         with path.open("wb") as file:
-            for part in counted:
-                part.whole().write_ndjson(file)
+            for chunk in counted:
+                chunk.whole().write_ndjson(file)
     else:
         _sink(counted, path, kind)
     return counted.records
 
 
-def _guarded(parts: Iterator[Part]) -> Iterator[Part]:
-    for part in parts:
-        check_names(part.frame.columns)
-        yield Part(guarded(part.frame), part.counts)
+def write_frame(
+    frame: pl.DataFrame,
+    path: Path,
+    *,
+    separator: str = ",",
+    spreadsheet_safe: bool | None = None,
+) -> None:
+    """Write one table; see `write_chunks`."""
+    chunks = iter([Chunk(frame, None)])
+    write_chunks(chunks, path, separator=separator, spreadsheet_safe=spreadsheet_safe)
+
+
+def _guarded(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    for chunk in chunks:
+        check_names(chunk.frame.columns)
+        yield Chunk(guarded(chunk.frame), chunk.counts)
 
 
 class _Counted:
-    """Counts the records of the parts that pass."""
+    """Counts the records of the chunks that pass."""
 
-    def __init__(self, parts: Iterator[Part]) -> None:
-        self.parts = parts
+    def __init__(self, chunks: Iterator[Chunk]) -> None:
+        self.chunks = chunks
         self.records = 0
 
-    def __iter__(self) -> Iterator[Part]:
-        for part in self.parts:
-            self.records += part.frame.height if part.counts is None else int(part.counts.sum())
-            yield part
+    def __iter__(self) -> Iterator[Chunk]:
+        for chunk in self.chunks:
+            self.records += chunk.frame.height if chunk.counts is None else int(chunk.counts.sum())
+            yield chunk
 
 
-def _write_csv(part: Part, file: Any, *, separator: str, header: bool) -> None:
-    """Write a part; equal records are formatted once and their line repeated."""
-    if part.frame.width == 1:  # other readers skip a blank line: the only cell is quoted
-        part = Part(part.frame.select(pl.all().cast(pl.String).fill_null("")), part.counts)
-    if part.counts is None:
-        part.frame.write_csv(file, separator=separator, include_header=header)
+def _packed(path: Path) -> IO[bytes]:
+    # Typeshed does not call a GzipFile what it is; a buffer around it is bypassed by Polars.
+    return cast("IO[bytes]", gzip.open(path, "wb", 6))
+
+
+def _write_csv(chunk: Chunk, file: IO[bytes], *, separator: str, header: bool) -> None:
+    """Write a chunk; equal records are formatted once and their line repeated."""
+    if chunk.frame.width == 1:  # other readers skip a blank line: the only cell is quoted
+        chunk = Chunk(chunk.frame.select(pl.all().cast(pl.String).fill_null("")), chunk.counts)
+    if chunk.counts is None:
+        chunk.frame.write_csv(file, separator=separator, include_header=header)
         return
-    text = part.frame.write_csv(separator=separator, include_header=header).encode()
+    text = chunk.frame.write_csv(separator=separator, include_header=header).encode()
     lines = text.split(b"\n")
-    if len(lines) != part.frame.height + header + 1:  # a value holds a line break
-        part.whole().write_csv(file, separator=separator, include_header=header)
+    if len(lines) != chunk.frame.height + header + 1:  # a value holds a line break
+        chunk.whole().write_csv(file, separator=separator, include_header=header)
         return
     if header:
         file.write(lines[0] + b"\n")
-    for line, times in zip(lines[header:-1], part.counts, strict=True):
+    for line, times in zip(lines[header:-1], chunk.counts, strict=True):
         most = max(BLOCK // (len(line) + 1), 1)
         whole, rest = divmod(int(times), most)
         if whole:
@@ -160,9 +167,9 @@ def _write_csv(part: Part, file: Any, *, separator: str, header: bool) -> None:
         file.write((line + b"\n") * rest)
 
 
-def _sink(parts: _Counted, path: Path, kind: str) -> None:
-    """Stream parts into one columnar file; only one part is in memory at a time."""
-    ahead = iter(parts)
+def _sink(chunks: _Counted, path: Path, kind: str) -> None:
+    """Stream chunks into one columnar file; only one chunk is in memory at a time."""
+    ahead = iter(chunks)
     first = _plain(next(ahead).whole())
 
     failed: list[BaseException] = []
@@ -170,8 +177,8 @@ def _sink(parts: _Counted, path: Path, kind: str) -> None:
     def frames(*_: object) -> Iterator[pl.DataFrame]:
         yield first
         try:
-            for part in ahead:
-                yield _plain(part.whole())
+            for chunk in ahead:
+                yield _plain(chunk.whole())
         except BaseException as error:  # Polars would wrap it and lose its kind
             failed.append(error)
             raise
@@ -196,5 +203,5 @@ def _system_error(error: Exception) -> tuple[int, str]:
 
 
 def _plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame with texts as texts: each part has its own dictionary of labels."""
+    """Return the frame with texts as texts: each chunk has its own dictionary of labels."""
     return frame.with_columns(pl.col(pl.Enum, pl.Categorical).cast(pl.String))

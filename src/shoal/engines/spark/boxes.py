@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.boxes import BoxTree, box_tree, first_box
-from shoal.model.runtime import Column, Encoder
-from shoal.model.sweep import runs_of
+from shoal.kernels.encoding.box_tree import BoxTree, box_tree, first_box
+from shoal.model.column import Column
+from shoal.model.coverage import covered_runs
+from shoal.model.document_types import ModelDocument
+from shoal.model.runtime import Encoder
 
 
 class BareEncoder(Encoder):
     """Knows the cells and classes of a model, and nothing of which class covers what."""
 
-    def _block(self, entries: Any, regions: Any) -> list[Column]:
+    entries: Sequence[Mapping[str, object]]  # the columns of the document
+
+    def _block(self, entries: Sequence[Mapping[str, object]], regions: object) -> list[Column]:
+        self.entries = entries
         return []
 
 
@@ -36,8 +40,11 @@ class BoxCover:
     closed: set[int] = field(default_factory=set)
 
     @classmethod
-    def of(cls, document: Any, texts: Sequence[Sequence[str | None]]) -> BoxCover:
-        """Look at a model; texts: for each column, its values in the order of their codes."""
+    def of(cls, document: ModelDocument, texts: Sequence[Sequence[str | None]]) -> BoxCover:
+        """Return the cover of a model document.
+
+        texts: for each column, its values in the order of their codes.
+        """
         encoder = BareEncoder(document, "suppress")
         regions = np.array(encoder.regions, dtype=np.int64).reshape(-1, len(texts))
         low: list[NDArray[np.int32]] = []
@@ -45,18 +52,19 @@ class BoxCover:
         runs: list[NDArray[np.int64]] = []
         ends: list[tuple[int, int]] = []
         for j, known in enumerate(texts):
-            found = runs_of(document["columns"][j], encoder.plans[j], known)
+            found = covered_runs(document["columns"][j], encoder.plans[j], known)
             at = np.full(len(found), -1, dtype=np.int64)
-            for cell, mine in enumerate(found):
-                if len(mine) > 1:
+            for cell, spans in enumerate(found):
+                if len(spans) > 1:
                     at[cell] = len(ends)
-                    ends += [*mine, (-1, -1)]
-            first = np.array([mine[0][0] if mine else 1 for mine in found], dtype=np.int32)
-            last = np.array([mine[-1][1] if mine else 0 for mine in found], dtype=np.int32)
-            own = regions[:, j]
-            low.append(first[own])
-            high.append(last[own])
-            runs.append(at[own])
+                    ends += [*spans, (-1, -1)]
+            # A cell that covers none of the texts is a box that nothing is in.
+            first = np.array([spans[0][0] if spans else 1 for spans in found], dtype=np.int32)
+            last = np.array([spans[-1][1] if spans else 0 for spans in found], dtype=np.int32)
+            cells = regions[:, j]
+            low.append(first[cells])
+            high.append(last[cells])
+            runs.append(at[cells])
         table = np.array(ends, dtype=np.int32).reshape(-1, 2)
         tree = box_tree(
             np.stack(low, axis=1), np.stack(high, axis=1), np.stack(runs, axis=1),

@@ -1,4 +1,4 @@
-"""Jobs over classes: the tuples of a class come together in one task, and a little comes home.
+"""Jobs over classes: the tuples of a class come together in one task, and a little comes back.
 
 What is worked out of a class needs all of its values: its centroid, how diverse it is, and
 whether it keeps the promise. What is a sum over tuples is added up where they are.
@@ -6,36 +6,56 @@ whether it keeps the promise. What is a sum over tuples is added up where they a
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.engines.spark.arrange import FILED, PART, PLACES
+from shoal.engines.spark.answers import ask_tasks
+from shoal.engines.spark.arrange import PLACES, TASK_RECORDS
+from shoal.engines.spark.chunks import (
+    PART,
+    ROWS,
+    ArrowMap,
+    Codes,
+    Ints,
+    Keys,
+    by_task_partition,
+    chunk_arrays,
+    chunk_schema,
+    sent,
+    shuffle_partitions,
+    sum_equal_keys,
+)
 from shoal.engines.spark.coding import Packing
-from shoal.engines.spark.far import Far, FarTable, apart, by_column
-from shoal.engines.spark.piles import ROWS, Keys, Work, arrays, by_part, pile
-from shoal.engines.spark.source import guarded
+from shoal.engines.spark.distributed import (
+    DistributedFrequencies,
+    DistributedRecoding,
+    Histograms,
+    column_histograms,
+    split_columns,
+    table_of,
+)
 from shoal.measures.aggregation import Yardstick
 from shoal.measures.utility import diversity_of, minority_of
-from shoal.methods.domain import Domain
-from shoal.methods.frequency import FrequencyTable
 from shoal.methods.judging import judge_recoding
 from shoal.methods.microaggregation.centroids import centroids
-from shoal.methods.recoding import Recoding, with_centroids
 from shoal.privacy import Promise, Verdict
+from shoal.table.domain import Domain
+from shoal.table.recoding import Recoding, with_centroids
 
-Asked = Callable[[Recoding], Any]  # what is asked of some classes that are all there
-Codes = NDArray[np.int32]
-# Whole numbers told of some tuples: their codes, their classes (-1: suppressed), their records.
-Summed = Callable[[Codes, NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
+AnswerT = TypeVar("AnswerT")
+# Whole numbers of some tuples: their codes, their classes (-1: suppressed), their records.
+TupleSums = Callable[[Codes, Ints, Ints], Ints]
 
 
-def with_far_centroids(table: FarTable, far: Far, distance: str | None = None) -> Far:
+def with_distributed_centroids(
+    table: DistributedFrequencies, found: DistributedRecoding, distance: str | None = None
+) -> DistributedRecoding:
     """Return the recoding with a centroid for every class, which knows all of its values.
 
     distance: of categories, see `centroids`.
@@ -43,73 +63,77 @@ def with_far_centroids(table: FarTable, far: Far, distance: str | None = None) -
     Guarantee:
         The centroids are those of the local engine.
     """
-    found = by_class(table, far, partial(centroids, distance=distance))
+    answers = ask_classes(table, found, partial(centroids, distance=distance))
     columns = len(table.coded.domains)
-    released = [[text for part in found for text in part[j]] for j in range(columns)]
-    return far.moved(with_centroids(far.recoding, released))
+    released = [[text for answer in answers for text in answer[j]] for j in range(columns)]
+    return found.with_classes(with_centroids(found.recoding, released))
 
 
-class Told(NamedTuple):
-    """What only the tuples of classes tell; see `Grouping`."""
+class ClassFacts(NamedTuple):
+    """What only the tuples of classes show; see `Grouping`."""
 
     diversity: NDArray[np.float64]
     spread: NDArray[np.float64]
     minority: int | None
 
 
-def far_told(table: FarTable, far: Far, *, target: str | None) -> Told:
+def distributed_class_facts(
+    table: DistributedFrequencies, found: DistributedRecoding, *, target: str | None
+) -> ClassFacts:
     """Return what classes do to their tuples.
 
-    `spread` and `minority` are told where the driver does not know the sensitive values.
+    `spread` and `minority` are worked out where the driver does not know the sensitive values.
     """
-    domains = table.coded.sensitive_domains if far.is_bare else ()
+    domains = table.coded.sensitive_domains if found.lacks_sensitive else ()
     names = [domain.name for domain in domains]
     column = names.index(target) if target in names else None
 
-    def asked(classes: Recoding) -> Told:
-        own = classes.table
-        return Told(
-            diversity_of(classes, own.codes, own.domains),
-            diversity_of(classes, own.sensitive[:, : len(domains)], domains),
+    def facts_of(classes: Recoding) -> ClassFacts:
+        tuples = classes.table
+        return ClassFacts(
+            diversity_of(classes, tuples.codes, tuples.domains),
+            diversity_of(classes, tuples.sensitive[:, : len(domains)], domains),
             None if column is None else minority_of(classes, column),
         )
 
-    found = by_class(table, far, asked)
-    diversity = np.concatenate([np.zeros(0), *(told.diversity for told in found)])
-    spread = np.concatenate([np.zeros(0), *(told.spread for told in found)])
-    minority = None if column is None else sum(told.minority for told in found)
-    return Told(diversity, spread, minority)
+    answers = ask_classes(table, found, facts_of)
+    diversity = np.concatenate([np.zeros(0), *(facts.diversity for facts in answers)])
+    spread = np.concatenate([np.zeros(0), *(facts.spread for facts in answers)])
+    minority = None if column is None else sum(facts.minority or 0 for facts in answers)
+    return ClassFacts(diversity, spread, minority)
 
 
-def far_judged(table: FarTable, far: Far, models: Sequence[Promise]) -> tuple[Verdict, ...]:
+def judge_distributed(
+    table: DistributedFrequencies, found: DistributedRecoding, models: Sequence[Promise]
+) -> tuple[Verdict, ...]:
     """Judge the classes of a recoding where their sensitive values are."""
-    left = _spread_of_released(table, far)
+    released = _released_histograms(table, found)
 
-    def asked(classes: Recoding) -> list[Verdict]:
-        known = replace(classes, table=replace(classes.table, whole=left))
+    def judge(classes: Recoding) -> list[Verdict]:
+        known = replace(classes, table=replace(classes.table, whole=released))
         return list(judge_recoding(known, models))
 
-    parts = zip(*by_class(table, far, asked), strict=True)
-    return tuple(reduce(Verdict.merge, verdicts) for verdicts in parts)
+    by_model = zip(*ask_classes(table, found, judge), strict=True)
+    return tuple(reduce(Verdict.merge, verdicts) for verdicts in by_model)
 
 
-def _spread_of_released(table: FarTable, far: Far) -> tuple[NDArray[np.int64], ...]:
+def _released_histograms(table: DistributedFrequencies, found: DistributedRecoding) -> Histograms:
     """Return how each sensitive column is spread in the records that are released."""
     width = len(table.coded.domains)
     sizes = [len(domain) for domain in table.coded.sensitive_domains]
     starts = np.cumsum([0, *sizes[:-1]])
 
-    def sums(codes: Codes, label: NDArray[np.int64], counts: NDArray[np.int64]) -> Any:
-        cells = np.zeros(sum(sizes), dtype=np.int64)
-        kept = label >= 0
+    def sums(codes: Codes, label: Ints, counts: Ints) -> Ints:
+        counters = np.zeros(sum(sizes), dtype=np.int64)
+        is_released = label >= 0
         for j, start in enumerate(starts):
-            np.add.at(cells, start + codes[kept, width + j], counts[kept])
-        return cells
+            np.add.at(counters, start + codes[is_released, width + j], counts[is_released])
+        return counters
 
-    return apart(_added(table, far, sums), sizes)
+    return split_columns(_sum_tuples(table, found, sums), sizes)
 
 
-def far_sse_loss(table: FarTable, far: Far) -> float:
+def distributed_sse_loss(table: DistributedFrequencies, found: DistributedRecoding) -> float:
     """Return 100 · SSE/SST of the centroids, see `measures.aggregation`.
 
     Guarantee:
@@ -117,130 +141,96 @@ def far_sse_loss(table: FarTable, far: Far) -> float:
     """
     coded = table.coded
     sizes = [len(domain) for domain in coded.domains]
-    whole = by_column(coded, table.piles, first=0, sizes=sizes)
-    yardstick = Yardstick.of(far.recoding, whole, far.recoding.released)
-    sent = coded.source.session.sparkContext.broadcast(yardstick)
+    whole = column_histograms(coded, table.chunks, first=0, sizes=sizes)
+    yardstick = Yardstick.of(found.recoding, whole, found.recoding.released)
+    everywhere = coded.source.session.sparkContext.broadcast(yardstick)
     width = len(sizes)
 
-    def sums(codes: Codes, label: NDArray[np.int64], counts: NDArray[np.int64]) -> Any:
-        return sent.value.sums(codes[:, :width], label, counts)
+    def sums(codes: Codes, label: Ints, counts: Ints) -> Ints:
+        return everywhere.value.sums(codes[:, :width], label, counts)
 
-    return yardstick.loss(_added(table, far, sums))
+    return yardstick.loss(_sum_tuples(table, found, sums))
 
 
-def _added(table: FarTable, far: Far, sums: Summed) -> NDArray[np.int64]:
+def _sum_tuples(table: DistributedFrequencies, found: DistributedRecoding, sums: TupleSums) -> Ints:
     """Return the sum of whole numbers over all tuples: one job, and nothing is moved for it."""
     packing = table.coded.packing
     names = [*packing.names, PLACES, ROWS]
 
-    def work(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        found = [
+    def add_up(batches: Iterator[pa.RecordBatch]) -> Iterator[Ints]:
+        chunks = [
             sums(packing.unpack(keys), label, counts)
             for batch in batches
-            for *keys, label, counts in arrays(batch, names)
+            for *keys, label, counts in chunk_arrays(batch, names)
         ]
-        if found:
-            blob = pickle.dumps(np.sum(found, axis=0))
-            yield pa.RecordBatch.from_arrays([pa.array([blob], pa.binary())], names=["found"])
+        if chunks:
+            yield np.sum(chunks, axis=0)
 
-    with guarded(table.coded.source.where):
-        told = far.own.mapInArrow(work, "found binary").toArrow()
-    parts = [pickle.loads(blob) for blob in told.column("found").to_pylist()]
-    added: NDArray[np.int64] = np.sum(parts, axis=0)
+    answers = ask_tasks(found.labelled, add_up, where=table.coded.source.where)
+    added: Ints = np.sum(answers, axis=0)
     return added
 
 
-def by_class(table: FarTable, far: Far, asked: Asked) -> list[Any]:
+def ask_classes(
+    table: DistributedFrequencies, found: DistributedRecoding, ask: Callable[[Recoding], AnswerT]
+) -> list[AnswerT]:
     """Ask something of all classes, some in every task; return the answers in their order.
 
     A task gets the classes as a recoding of their own tuples, numbered from 0; their boxes
     are left out.
     """
     coded, packing = table.coded, table.coded.packing
-    classes = far.recoding.classes
+    classes = found.recoding.classes
     if not classes:
         return []
-    least = str(coded.source.session.conf.get("spark.sql.shuffle.partitions"))
-    tasks = min(max(int(least), table.rows // FILED), classes)
+    least = shuffle_partitions(coded.source.session)
+    tasks = min(max(least, table.rows // TASK_RECORDS), classes)
     ends = np.arange(tasks + 1) * classes // tasks
-    keys = ", ".join(f"{name} binary" for name in (*packing.names, PLACES, ROWS))
-    filed = far.own.mapInArrow(_filer(packing, ends), f"{PART} int, {keys}")
-    work = _Worker(packing, far.recoding.table.domains, coded.sensitive_domains, ends, asked)
-    made = filed.repartitionById(tasks, PART).mapInArrow(work, f"{PART} int, found binary")
-    with guarded(coded.source.where):
-        told = made.toArrow()
-    pairs = zip(told.column(PART).to_pylist(), told.column("found").to_pylist(), strict=True)
-    return [pickle.loads(blob) for _, blob in sorted(pairs)]
+    schema = f"{PART} int, {chunk_schema([*packing.names, PLACES, ROWS])}"
+    apart = found.labelled.mapInArrow(_sender(packing, ends), schema)
+    work = _TaskClasses(packing, found.recoding.table.domains, coded.sensitive_domains, ends, ask)
+    answers = ask_tasks(apart.repartitionById(tasks, PART), work, where=coded.source.where)
+    return [answer for _, answer in sorted(answers, key=lambda each: each[0])]
 
 
-def _filer(packing: Packing, ends: NDArray[np.int64]) -> Work:
-    """Return the function that puts keys on piles by the task of their class."""
+def _sender(packing: Packing, ends: Ints) -> ArrowMap:
+    """Return the function that sends keys to the task of their class."""
     names = [*packing.names, PLACES, ROWS]
 
-    def work(batches: Iterator[Any]) -> Iterator[Any]:
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for each in arrays(batch, names):
-                kept = np.flatnonzero(each[-2] >= 0)
-                part = np.searchsorted(ends, each[-2][kept], side="right") - 1
-                for number, mine in by_part(part):
-                    rows = kept[mine]
-                    own = {n: column[rows] for n, column in zip(names, each, strict=True)}
-                    yield pile({PART: np.int32(number), **own})
+            for each in chunk_arrays(batch, names):
+                is_released = each[-2] >= 0
+                columns = [column[is_released] for column in each]
+                task = np.searchsorted(ends, columns[-2], side="right") - 1
+                yield from sent(task, dict(zip(names, columns, strict=True)))
 
     return work
 
 
 @dataclass(frozen=True)
-class _Worker:
-    """Asks something of the classes of a partition."""
+class _TaskClasses(Generic[AnswerT]):
+    """Asks something of the classes of a partition; ends: the last class of each task."""
 
     packing: Packing
     domains: tuple[Domain, ...]
     sensitive_domains: tuple[Domain, ...]
-    ends: NDArray[np.int64]
-    asked: Asked
+    ends: Ints
+    ask: Callable[[Recoding], AnswerT]
 
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, AnswerT]]:
         names = [*self.packing.names, PLACES, ROWS]
-        held: dict[int, list[Keys]] = {}
-        for batch in batches:
-            piles = arrays(batch, names)
-            for part, each in zip(batch.column(PART).to_pylist(), piles, strict=True):
-                held.setdefault(part, []).append(each)
-        for part in sorted(held):
-            *keys, label, counts = (np.concatenate(e) for e in zip(*held.pop(part), strict=True))
-            answer = self.asked(self._recoding(part, keys, label, counts))
-            cells = [pa.array([part], pa.int32()), pa.array([pickle.dumps(answer)], pa.binary())]
-            yield pa.RecordBatch.from_arrays(cells, names=[PART, "found"])
+        for part, (*keys, label, counts) in by_task_partition(batches, names):
+            yield part, self.ask(self._recoding(part, keys, label, counts))
 
-    def _recoding(
-        self, part: int, keys: Keys, label: NDArray[np.int64], counts: NDArray[np.int64]
-    ) -> Recoding:
-        """Return the classes of a part; pieces of one tuple in one class become one."""
-        order = np.lexsort((*keys[::-1], label))
-        keys, label = [key[order] for key in keys], label[order]
-        fresh = np.ones(len(order), dtype=np.bool_)
-        fresh[1:] = label[1:] != label[:-1]
-        for key in keys:
-            fresh[1:] |= key[1:] != key[:-1]
-        starts = np.flatnonzero(fresh)
-        codes = self.packing.unpack([key[starts] for key in keys])
-        width = len(self.domains)
-        records = np.add.reduceat(counts[order], starts)
-        table = FrequencyTable(
-            domains=self.domains,
-            codes=np.ascontiguousarray(codes[:, :width]),
-            counts=records,
-            sensitive_domains=self.sensitive_domains,
-            sensitive=np.ascontiguousarray(codes[:, width:]),
-        )
+    def _recoding(self, part: int, keys: Keys, label: Ints, counts: Ints) -> Recoding:
+        """Return the classes of a task; records of one tuple in one class are one row."""
+        (label, *keys), records = sum_equal_keys([label, *keys], counts)
+        codes = self.packing.unpack(keys)
+        table = table_of(self.domains, self.sensitive_domains, codes, records)
         classes = int(self.ends[part + 1] - self.ends[part])
-        empty = np.zeros((classes, width), dtype=np.int32)
+        empty = np.zeros((classes, len(self.domains)), dtype=np.int32)
         return Recoding(
-            table=table, low=empty, high=empty, row=np.arange(len(starts)),
-            label=label[starts] - int(self.ends[part]), count=records,
+            table=table, low=empty, high=empty, row=np.arange(len(records)),
+            label=label - int(self.ends[part]), count=records,
         )  # fmt: skip

@@ -18,7 +18,7 @@ ROOM = 2**62  # keys stay below it
 FEW = 4_000_000  # rows of a look-up table that every executor may hold
 
 
-def changed(where: str) -> InputError:
+def table_changed(where: str) -> InputError:
     """Return the error of a table that is not what it was when its values were collected."""
     return InputError(
         where=where,
@@ -107,6 +107,10 @@ class Packing:
             found.append(key)
         return found
 
+    def named(self, keys: Sequence[NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
+        """Return keys by their names."""
+        return dict(zip(self.names, keys, strict=True))
+
     def unpack(self, keys: Sequence[NDArray[np.int64]]) -> NDArray[np.int32]:
         """Return the codes of keys; `pack` undoes it."""
         rows = len(keys[0]) if keys else 0
@@ -119,13 +123,13 @@ class Packing:
         return codes
 
 
-def small(source: SparkSource, frame: pl.DataFrame) -> DataFrame:
+def broadcast_frame(source: SparkSource, frame: pl.DataFrame) -> DataFrame:
     """Return a small table of the driver as one that joins send to every executor."""
-    made = large(source, frame)
+    made = to_spark(source, frame)
     return F.broadcast(made) if frame.height <= FEW else made
 
 
-def large(source: SparkSource, frame: pl.DataFrame) -> DataFrame:
+def to_spark(source: SparkSource, frame: pl.DataFrame) -> DataFrame:
     """Return a table of the driver as a table of Spark's."""
     return source.session.createDataFrame(frame.to_arrow())
 
@@ -142,7 +146,9 @@ def with_keys(source: SparkSource, columns: Sequence[ColumnCodes], packing: Pack
         known = pl.DataFrame([column.values.alias(value), pl.Series(code, column.codes)])
         at = source.value(column.name)
         if known.height:
-            frame = frame.join(small(source, known), at == F.col(value), "left").drop(value)
+            frame = frame.join(broadcast_frame(source, known), at == F.col(value), "left").drop(
+                value
+            )
         else:
             frame = frame.withColumn(code, F.lit(None).cast("int"))
         missing = F.lit(column.missing).cast("int")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.domain import Domain
+from shoal.table.domain import Domain
 
 
 class Cut(NamedTuple):

@@ -3,13 +3,15 @@
 Every distinct value is read by the same encoder that devices run, and every distinct
 combination is decided by it here; a record is a join on one key. Where there are more
 combinations than the driver takes, they are decided where they are.
+
+The released records are those of the local engine, and the records of one file keep their order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,113 +19,80 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from shoal.core.errors import NoSolutionError, UnsafeReleaseError
-from shoal.core.spreadsheet import is_guarded
-from shoal.engines.local.encode import Encoded, EncodeJob, _released, _unseen_error
-from shoal.engines.local.encode_keys import Column
-from shoal.engines.local.encode_settle import _COUNT as COUNT
-from shoal.engines.local.encode_settle import Cover, Tuples
-from shoal.engines.local.source import Source
+from shoal.core.errors import MethodError, NoSolutionError
+from shoal.edge.stream import EncodeReport
+from shoal.engines.base import Output
+from shoal.engines.encoding.batch import Batch, released_columns
+from shoal.engines.encoding.columns import ColumnCoder
+from shoal.engines.encoding.tuples import COUNT, Cover, TupleCounts
+from shoal.engines.spark.chunks import ROWS
 from shoal.engines.spark.coding import (
     ColumnCodes,
     Packing,
-    changed,
+    broadcast_frame,
     distinct_values,
-    small,
+    table_changed,
     with_keys,
 )
-from shoal.engines.spark.far import DRIVER_ROWS
 from shoal.engines.spark.kept import check_kept
-from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.recode import Labelled
-from shoal.engines.spark.source import SparkSource, open_table, open_written
-from shoal.engines.spark.trial import FarBoard, FarTuples, single_rows
-from shoal.engines.spark.verify import verify_table
-from shoal.engines.spark.write import all_or_nothing, kind_of
-from shoal.methods.infer.kept import beside
+from shoal.engines.spark.records import SparkWritten, driver_rows, goal_of
+from shoal.engines.spark.source import SparkSource, open_table
+from shoal.engines.spark.trial import DistributedAssignment, DistributedTuples, decode_rows
+from shoal.inference.kept import KeptCheck, beside
 from shoal.model.batch import Judge, close_failing
+from shoal.model.coverage import precompute_coverage
 from shoal.model.model import RecodingModel
 from shoal.model.runtime import Encoder
-from shoal.model.safe import for_safe
-from shoal.model.sweep import sweep
-from shoal.reports.release import Verification
 
 
-def encode(
-    table: Any,
-    model: RecodingModel,
-    *,
-    out: str | Path | None = None,
-    safe: bool = False,
-    on_unseen: str | None = None,
-    suppressed: str | None = None,
-    separator: str | None = None,
-    spreadsheet_safe: bool | None = None,
-) -> Encoded:
-    """Encode a table; with `safe`, suppress what would break the promise, then verify.
+@dataclass(frozen=True)
+class CountedKeys:
+    """The keys of a table, and how many records have each.
 
-    Guarantee:
-        The same released records as the local engine's. The records of one file keep their
-        order.
-
-    Raises:
-        InputError: a column is missing or has no role, or, with `on_unseen="error"`,
-            records that no class covers.
-        NoSolutionError, UnsafeReleaseError: see the local engine's `encode_safe`.
+    Attributes:
+        keyed: the table with its keys beside the columns.
+        texts: of each sensitive column that a judge asked for, the texts of its codes.
+        tuples, records: the distinct tuples of codes; none where they stay on the cluster.
+        assignment: then: their classes, found by the executors.
     """
-    word = suppressed or ("remove" if safe else "star")
-    if out is not None:
-        is_guarded(kind_of(out), spreadsheet_safe, where=str(out))
-    model = for_safe(model) if safe else model
-    job = SparkEncodeJob.on(open_table(table, separator=separator), model, on_unseen, word)
-    job.spreadsheet_safe = spreadsheet_safe
-    most = getattr(table, "driver_rows", None)
-    judge = Judge.of(model.schema, model.privacy) if safe else None
-    job.look(judge, DRIVER_ROWS if most is None else int(most))
-    try:
-        if judge is not None:
-            job.settle(judge)
-        frame = job.frame()
-        if out is None:
-            named = frame.toDF(*job.columns)
-            verified = None
-            if safe:
-                named = named.persist()
-                verified = job.judged(open_table(named))
-            return job.encoded(named, verified)
-        return job.write(frame, out, table, safe=safe)
-    finally:
-        if job.far is not None:
-            job.far.tuples.piles.unpersist()
+
+    packing: Packing
+    keyed: DataFrame = field(repr=False)
+    texts: Sequence[list[str | None]]
+    tuples: NDArray[np.int32]
+    records: NDArray[np.int64]
+    assignment: DistributedAssignment | None = None
 
 
 @dataclass
-class SparkEncodeJob(EncodeJob):
-    """One table on its way through a model, on Spark."""
+class SparkEncoding:
+    """One table on its way through a model, on Spark.
 
-    spark: SparkSource | None = None
-    mapped: list[ColumnCodes] = field(default_factory=list)
-    texts_of: list[list[str | None]] = field(default_factory=list)  # of the sensitive codes
-    keyed: DataFrame | None = None
-    packing: Packing = field(default_factory=lambda: Packing(()))
-    present: tuple[NDArray[np.int32], NDArray[np.int64]] | None = None  # tuples, their records
-    far: FarBoard | None = None
+    Attributes:
+        mapped: the codes of each quasi-identifier's values.
+    """
+
+    source: SparkSource
+    batch: Batch
+    kept: KeptCheck
+    mapped: Sequence[ColumnCodes]
+    _counted: CountedKeys | None = None
 
     @classmethod
-    def on(
-        cls, source: SparkSource, model: RecodingModel, on_unseen: str | None, suppressed: str
-    ) -> SparkEncodeJob:
+    def open(
+        cls, source: SparkSource, model: RecodingModel, *, on_unseen: str | None, star: bool
+    ) -> SparkEncoding:
         """Check a table against a model, and number the values of its columns."""
-        encoder = Encoder(model.to_document(), on_unseen, suppressed)
-        plain = Source(where=source.where, columns=source.columns, format="frame")
-        columns = _released(plain, model.schema)
+        encoder = Encoder(model.to_document(), on_unseen, "star" if star else "remove")
+        columns = released_columns(source.where, source.columns, model.schema)
         source.check(columns)
         kept = check_kept(source, beside(model.schema, columns), model.schema.waive)
         kept.refuse(source.where)
-        sweep(encoder)
+        precompute_coverage(encoder)
         coded, mapped = [], []
         for j, values in enumerate(distinct_values(source, encoder.names)):
-            column = Column(j, encoder)
+            column = ColumnCoder(j, encoder)
             present = values.drop_nulls()
             codes = column.codes(present)
             missing = None
@@ -132,60 +101,65 @@ class SparkEncodeJob(EncodeJob):
             size = max(len(column.values), 1)
             mapped.append(ColumnCodes(encoder.names[j], present, codes, missing, size))
             coded.append(column)
-        return cls(
-            plain, pl.LazyFrame(), model, encoder, columns, Cover(encoder, coded),
-            starred=suppressed == "star", kept=kept, spark=source, mapped=mapped,
-        )  # fmt: skip
+        batch = Batch(source.where, model, encoder, columns, Cover(encoder, coded), star)
+        return cls(source, batch, kept, mapped)
 
     @property
-    def table(self) -> SparkSource:
-        """Return the table on Spark."""
-        assert self.spark is not None
-        return self.spark
+    def notices(self) -> tuple[str, ...]:
+        """Return what is to be known of the batch."""
+        return self.batch.notices
 
     @property
-    def keys(self) -> DataFrame:
-        """Return the table with its keys."""
-        assert self.keyed is not None
-        return self.keyed
+    def report(self) -> EncodeReport:
+        """Return the counts, complete once the batch is written."""
+        return self.batch.report
 
-    def look(self, judge: Judge | None, most: int) -> None:
+    def _count(self, judge: Judge | None) -> CountedKeys:
         """Count the distinct tuples, and for a judge the sensitive values of each.
 
-        most: how many of them are brought here. More stay where they are.
+        As many as the driver takes are collected; more stay where they are.
         """
+        if self._counted is not None:
+            return self._counted
+        most = driver_rows(self.source.given)
         named = () if judge is None else judge.columns
-        secrets = [self._secret(name, judge) for name in named if name in self.columns]
-        self.texts_of = [texts for _, texts in secrets]
-        whole = [*self.mapped, *(codes for codes, _ in secrets)]
-        self.packing = Packing(tuple(column.size for column in whole))
-        self.keyed = with_keys(self.table, whole, self.packing)
-        names = self.packing.names
-        grouped = self.keys.select(*names).groupBy(*names).agg(F.count(F.lit(1)).alias(ROWS))
-        piles = grouped.persist()
-        if piles.count() > most:
-            width = len(self.mapped)
-            tuples = FarTuples(
-                self.table, self.packing, piles, single_rows,
+        sensitive = [
+            self._sensitive(name, judge)
+            for name in named
+            if judge is not None and name in self.batch.columns
+        ]
+        texts = [each for _, each in sensitive]
+        whole = [*self.mapped, *(codes for codes, _ in sensitive)]
+        packing = Packing(tuple(column.size for column in whole))
+        keyed = with_keys(self.source, whole, packing)
+        names, width = packing.names, len(self.mapped)
+        grouped = keyed.select(*names).groupBy(*names).agg(F.count(F.lit(1)).alias(ROWS))
+        counts = grouped.persist()
+        if counts.count() > most:
+            tuples = DistributedTuples(
+                self.source, packing, counts, decode_rows,
                 [np.arange(column.size, dtype=np.int32) for column in self.mapped],
-                range(width, width + len(secrets)), self.texts_of,
+                range(width, width + len(sensitive)), texts,
             )  # fmt: skip
-            self.far = FarBoard(tuples, self.cover, most=most)
-            self.extra = {home: i for i, home in enumerate(self.far.extra)}
-            return
-        found = self.table.polars(piles).sort(names, nulls_last=False)  # whichever task ended first
-        piles.unpersist()
+            assignment = DistributedAssignment(tuples, self.batch.cover, most=most)
+            self.batch.widened = {label: i for i, label in enumerate(assignment.extra)}
+            none = np.zeros((0, len(whole)), dtype=np.int32), np.zeros(0, dtype=np.int64)
+            self._counted = CountedKeys(packing, keyed, texts, *none, assignment)
+            return self._counted
+        found = self.source.polars(counts).sort(names, nulls_last=False)  # in whichever order
+        counts.unpersist()
         if any(found[name].null_count() for name in names):
-            raise changed(self.source.where)
-        codes = self.packing.unpack([found[name].to_numpy() for name in names])
-        self.present = codes, found[ROWS].to_numpy().astype(np.int64)
+            raise table_changed(self.source.where)
+        codes = packing.unpack([found[name].to_numpy() for name in names])
+        records = found[ROWS].to_numpy().astype(np.int64)
+        self._counted = CountedKeys(packing, keyed, texts, codes, records)
+        return self._counted
 
-    def _secret(self, name: str, judge: Judge | None) -> tuple[ColumnCodes, list[str | None]]:
+    def _sensitive(self, name: str, judge: Judge) -> tuple[ColumnCodes, list[str | None]]:
         """Return the codes of a sensitive column, and the text of each as a judge reads it."""
-        assert judge is not None
-        value = self.table.value(name)
-        pairs = self.table.frame.select(value.alias("v"), value.cast("string").alias("t"))
-        found = self.table.polars(pairs.where("v is not null").distinct()).sort("t")
+        value = self.source.value(name)
+        pairs = self.source.frame.select(value.alias("v"), value.cast("string").alias("t"))
+        found = self.source.polars(pairs.where("v is not null").distinct()).sort("t")
         number: dict[str | None, int] = {None: 0}
         scale = judge.scales[judge.columns.index(name)]
         texts = [scale.text(text) for text in found["t"]]
@@ -193,97 +167,79 @@ class SparkEncodeJob(EncodeJob):
         known = np.array(codes, dtype=np.int32)
         return ColumnCodes(name, found["v"], known, 0, len(number)), list(number)
 
-    def count(self, judge: Judge) -> Tuples:
+    def _tuples(self, counted: CountedKeys, judge: Judge) -> TupleCounts:
         """Return the distinct tuples of the whole table and their sensitive values."""
-        assert self.present is not None
         width = len(self.mapped)
-        tuples = Tuples(width, len(judge.columns))
-        codes, records = self.present
+        tuples = TupleCounts(width, len(judge.columns))
         columns = []
-        for place, texts in enumerate(self.texts_of):
+        for place, texts in enumerate(counted.texts):
             number = np.array(tuples.number(place, texts), dtype=np.int32)
-            columns.append(pl.Series(f"s{place}", number[codes[:, width + place]]))
-        columns.append(pl.Series(COUNT, records))
-        columns += [pl.Series(f"q{j}", codes[:, j]) for j in range(width)]
+            columns.append(pl.Series(f"s{place}", number[counted.tuples[:, width + place]]))
+        columns.append(pl.Series(COUNT, counted.records))
+        columns += [pl.Series(f"q{j}", counted.tuples[:, j]) for j in range(width)]
         tuples.held.append(pl.DataFrame(columns))
         return tuples
 
-    def settle(self, judge: Judge) -> None:
+    def suppress_failing(self, judge: Judge) -> None:
         """Close classes until those left keep the promise, here or where the tuples are."""
-        if self.far is None or len(self.texts_of) < len(judge.columns):
-            super().settle(judge)
+        if judge.persons:
+            raise MethodError(problem="encode --safe counts persons on the local engine only")
+        self.batch.check_judged(judge)
+        counted = self._count(judge)
+        if counted.assignment is None:
+            self.batch.suppress_failing(self._tuples(counted, judge), judge)
             return
-        self._refuse_unseen(self.far.unseen)
-        self.notices = judge.check(self.texts_of)
-        close_failing(self.far, judge)
-        if not self.far.classes:
+        self.batch.refuse_unseen(counted.assignment.unseen)
+        self.batch.notices = judge.check(counted.texts)
+        close_failing(counted.assignment, judge)
+        if not counted.assignment.classes:
             raise NoSolutionError(problem="every record would have to be suppressed")
-        self.settle_stars(judge, self.far.classes, self.far.lost)
+        self.batch.judge_star(judge, counted.assignment.classes, counted.assignment.lost)
 
-    def _refuse_unseen(self, records: int) -> None:
-        if self.encoder.on_unseen == "error" and records:
-            raise _unseen_error(self.source.where, records)
-
-    def frame(self) -> DataFrame:
+    def _frame(self) -> DataFrame:
         """Return the released records; fills the report."""
-        names = self.packing.names
-        if self.far is not None:
-            lost, unseen = sum(self.far.lost.values()), self.far.unseen
-            kept = sum(sum(spread.values()) for spread in self.far.classes.values())
-            self._tell(kept + lost, lost, unseen)
-            records = self.far.classed(self.keys)
+        counted, batch = self._count(None), self.batch
+        names = counted.packing.names
+        if counted.assignment is not None:
+            lost, unseen = sum(counted.assignment.lost.values()), counted.assignment.unseen
+            kept = sum(sum(histogram.values()) for histogram in counted.assignment.classes.values())
+            self._fill_report(kept + lost, lost, unseen)
+            records = counted.assignment.classed(counted.keyed)
         else:
-            assert self.present is not None
-            codes, sizes = self.present
-            row, strange = self._rows(codes[:, : len(self.mapped)])
-            lost, unseen = int(sizes[row < 0].sum()), int(sizes[strange].sum())
-            self._tell(int(sizes.sum()), lost, unseen)
-            keys = dict(zip(names, self.packing.pack(codes), strict=True))
+            sizes = counted.records
+            row, is_unseen = batch.rows(counted.tuples[:, : len(self.mapped)])
+            lost, unseen = int(sizes[row < 0].sum()), int(sizes[is_unseen].sum())
+            self._fill_report(int(sizes.sum()), lost, unseen)
+            keys = dict(zip(names, counted.packing.pack(counted.tuples), strict=True))
             classes = pl.Series("class", row.astype(np.int32))
-            known = small(self.table, pl.DataFrame(keys).with_columns(classes))
-            records = self.keys.join(known, names, "inner")
-        texts = self._texts().select(pl.all().cast(pl.String))
+            known = broadcast_frame(self.source, pl.DataFrame(keys).with_columns(classes))
+            records = counted.keyed.join(known, names, "inner")
+        texts = batch.labels().select(pl.all().cast(pl.String))
         texts.columns = [f"q{j}" for j in range(texts.width)]
         number = np.append(np.arange(texts.height - 1), -1).astype(np.int32)
         labels = texts.with_columns(pl.Series("class", number))
-        labels = labels if self.starred else labels.head(texts.height - 1)
-        labelled = Labelled(self.table, self.encoder.names, self.columns)
-        return labelled.frame(records, labels)
+        labels = labels if batch.star else labels.head(texts.height - 1)
+        return Labelled(self.source, batch.encoder.names, batch.columns).frame(records, labels)
 
-    def _tell(self, records: int, lost: int, unseen: int) -> None:
-        """Fill the report."""
-        self.report.records, self.report.suppressed = records, lost
-        self.report.unseen = unseen
-        self.report.released = records - (0 if self.starred else lost)
-        self._refuse_unseen(unseen)
+    def _fill_report(self, records: int, lost: int, unseen: int) -> None:
+        report = self.batch.report
+        report.records, report.suppressed, report.unseen = records, lost, unseen
+        report.released = records - (0 if self.batch.star else lost)
+        self.batch.refuse_unseen(unseen)
 
-    def write(self, frame: DataFrame, out: str | Path, table: Any, *, safe: bool) -> Encoded:
-        """Write the records; verify what is written where something was promised."""
-        place = getattr(table, "place", None)
-        inputs = (place,) if isinstance(place, (str, Path)) else ()
-        spark = self.table.session
-        verified = None
-        with all_or_nothing(
-            spark, out, inputs=inputs, separator=self.table.separator,
-            spreadsheet_safe=self.spreadsheet_safe,
-        ) as goal:  # fmt: skip
-            goal.write(frame, self.columns)
-            if safe:
-                written = open_written(
-                    spark, goal.address(), goal.kind, columns=self.columns,
-                    separator=goal.separator,
-                )  # fmt: skip
-                verified = self.judged(written)
-        return self.encoded(None, verified)
+    @contextmanager
+    def write(self, output: Output) -> Iterator[SparkWritten]:
+        """Encode; what is written is published at the end, if nothing was raised."""
+        frame, columns = self._frame(), self.batch.columns
+        if output.out is None:
+            named = frame.toDF(*columns).persist()
+            yield SparkWritten(open_table(named), named)
+            return
+        with goal_of(self.source, output) as goal:
+            goal.write(frame, columns)
+            yield SparkWritten.read(goal, columns)
 
-    def judged(self, source: SparkSource) -> Verification:
-        """Judge what was released; raise if it does not hold."""
-        verified = verify_table(source, self.model.schema.judged(), self.model.privacy)
-        if not verified.holds or verified.records != self.report.released:
-            raise UnsafeReleaseError(
-                problem=(
-                    f"{verified.violating_records} of {verified.records} released records break "
-                    "the promise; nothing was written"
-                )
-            )
-        return verified
+    def close(self) -> None:
+        """Let Spark drop what it kept for the batch."""
+        if self._counted is not None and self._counted.assignment is not None:
+            self._counted.assignment.tuples.chunks.unpersist()

@@ -11,15 +11,28 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from shoal.core.errors import InputError
-from shoal.engines.local.coding import UNSEEN, Coder
-from shoal.engines.local.frequencies import Frequencies, coder_of
-from shoal.engines.local.source import with_codes
-from shoal.engines.spark.coding import ColumnCodes, Packing, changed, distinct_values, with_keys
-from shoal.engines.spark.piles import ROWS, Keys, Sums, collected, count_keys, sums_of, told
+from shoal.engines.coding import UNSEEN, Coder, coder_of, with_codes
+from shoal.engines.refusals import no_record
+from shoal.engines.spark.chunks import (
+    ROWS,
+    Keys,
+    Totals,
+    concatenated,
+    count_keys,
+    totals_of,
+    totals_query,
+)
+from shoal.engines.spark.coding import (
+    ColumnCodes,
+    Packing,
+    distinct_values,
+    table_changed,
+    with_keys,
+)
 from shoal.engines.spark.source import SparkSource, guarded
-from shoal.methods.domain import Domain
-from shoal.methods.frequency import FrequencyTable, join_rows
 from shoal.schema.schema import Schema
+from shoal.table.domain import Domain
+from shoal.table.frequency import FrequencyTable, join_rows
 
 
 @dataclass(frozen=True)
@@ -52,29 +65,29 @@ class Coded:
         """Return the frequency table where it is: keys, and how many records have them."""
         return count_keys(self.keyed, self.packing, width=len(self.schema.quasi))
 
-    def look(self, counted: DataFrame) -> Sums:
+    def totals(self, counted: DataFrame) -> Totals:
         """Return what is known of the frequency table without its rows.
 
         Raises:
             InputError: the table changed while it was read.
         """
-        found = self.sums(counted)
-        if found.strange:
-            raise changed(self.source.where)
+        found = self.count_totals(counted)
+        if found.unknown:
+            raise table_changed(self.source.where)
         return found
 
-    def sums(self, counted: DataFrame) -> Sums:
+    def count_totals(self, counted: DataFrame) -> Totals:
         """Return what is known of counted keys without looking at them: one job."""
-        return told(self.source.polars(sums_of(counted)).row(0, named=True))
+        return totals_of(self.source.polars(totals_query(counted)).row(0, named=True))
 
-    def bring(self, counted: DataFrame, names: Sequence[str]) -> Keys:
-        """Bring columns of piles here."""
+    def collect_columns(self, counted: DataFrame, names: Sequence[str]) -> Keys:
+        """Collect columns of chunks on the driver."""
         with guarded(self.source.where):
-            return collected(counted.select(*names).toArrow(), names)
+            return concatenated(counted.select(*names).toArrow().to_batches(), names)
 
     def collect(self, counted: DataFrame) -> FrequencyTable:
-        """Bring the frequency table here."""
-        *keys, counts = self.bring(counted, [*self.packing.names, ROWS])
+        """Collect the frequency table on the driver."""
+        *keys, counts = self.collect_columns(counted, [*self.packing.names, ROWS])
         width = len(self.schema.quasi)
         codes = self.packing.unpack(keys)
         table, _ = join_rows(
@@ -89,12 +102,12 @@ class Coded:
 
     def check_records(self, found: int) -> None:
         """Refuse a CSV file that Spark reads otherwise than whoever counted its lines."""
-        told = self.source.records
-        if told is not None and told != found:
+        counted = self.source.records
+        if counted is not None and counted != found:
             raise InputError(
                 where=self.source.where,
                 problem=(
-                    f"{told} records were counted but {found} were read; the file changed, or a "
+                    f"{counted} records were counted but {found} were read; the file changed, or a "
                     "field of a large file holds a line break: write it as Parquet"
                 ),
             )
@@ -110,9 +123,7 @@ def code_table(source: SparkSource, schema: Schema, *, sensitive: Sequence[str])
     source.check(columns)
     distinct = distinct_values(source, columns)
     if not any(values.len() for values in distinct):
-        raise InputError(
-            where=source.where, problem="the table has a header but no record; bring some"
-        )
+        raise no_record(source.where)
     coders, mapped = [], []
     for name, values in zip(columns, distinct, strict=True):
         coded = with_codes(values.to_frame().lazy(), [name]).collect()[name]
@@ -128,29 +139,22 @@ def code_table(source: SparkSource, schema: Schema, *, sensitive: Sequence[str])
     return Coded(source, schema, tuple(coders), columns, packing, keyed)
 
 
-@dataclass(frozen=True)
-class SparkFrequencies(Frequencies):
-    """A frequency table and what finds a record's row in it again, on Spark."""
-
-    coded: Coded
-
-
-def frequencies_or_far(
+def count_or_leave(
     source: SparkSource, schema: Schema, *, sensitive: Sequence[str], most: int
-) -> tuple[Coded, FrequencyTable | None, DataFrame, Sums]:
-    """Count the distinct tuples; bring them here if they are at most `most`.
+) -> tuple[Coded, FrequencyTable | None, DataFrame, Totals]:
+    """Count the distinct tuples; collect them on the driver if they are at most `most`.
 
     Returns:
         The coded table, the frequency table (None where it stays there), and the counted
-        keys with their sums, which Spark keeps where they are needed again.
+        keys with their totals, which Spark keeps where they are needed again.
     """
     coded = code_table(source, schema, sensitive=sensitive)
     counts = coded.counts().persist(StorageLevel.MEMORY_AND_DISK)
-    sums = coded.look(counts)
-    if sums.rows > most:
-        return coded, None, counts, sums
+    totals = coded.totals(counts)
+    if totals.rows > most:
+        return coded, None, counts, totals
     try:
-        return coded, coded.collect(counts), counts, sums
+        return coded, coded.collect(counts), counts, totals
     finally:
         counts.unpersist()
 

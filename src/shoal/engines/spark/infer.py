@@ -1,28 +1,20 @@
-"""Inference on Spark: columns are counted there and judged here by the local engine's lines."""
+"""Inference on Spark: columns and rows are counted there and judged here."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from pyspark.sql import functions as F
 
-from shoal.core.errors import InputError
-from shoal.engines.local.infer import (
-    MAX_SIZE,
-    SECONDS,
-    THRESHOLD,
-    Inference,
-    dense_codes,
-    facts_of,
-)
+from shoal.engines.column_facts import column_facts, row_codes
+from shoal.engines.spark.chunks import ROWS
 from shoal.engines.spark.frequencies import cells
-from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.source import SparkSource
-from shoal.methods.infer.column import ColumnFacts
-from shoal.methods.infer.roles import decide
-from shoal.methods.infer.sets import ColumnSet, find_sets, with_single_columns
+from shoal.inference.infer import MAX_SIZE, SECONDS, THRESHOLD, Inference, infer_columns
 
 
 def infer(
@@ -39,39 +31,27 @@ def infer(
     """
     started = time.monotonic()
     source.check(source.columns)
-    columns = tuple(column_facts(source, name) for name in source.columns)
-    if not columns or not columns[0].records:
-        raise InputError(where=source.where, problem="the table has a header but no record")
-    singles = [
-        ColumnSet(columns=(i,), residual_entropy=left, distinction=share, separation=apart)
-        for i, (left, share, apart) in enumerate(column.alone for column in columns)
-        if left < threshold or left == 0
-    ]
-    rest = [i for i in range(len(columns)) if not any(s.columns == (i,) for s in singles)]
-    codes, counts = np.zeros((0, 0), dtype=np.int32), np.zeros(0, dtype=np.int64)
-    if rest:
-        grouped = source.polars(cells(source, [columns[i].name for i in rest]))
+
+    def distinct_rows(names: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        grouped = source.polars(cells(source, list(names)))
         grouped = grouped.sort(grouped.columns[:-1], nulls_last=False)
-        codes = np.stack([dense_codes(grouped[f"g{j}"]) for j in range(len(rest))], axis=1)
-        counts = grouped[ROWS].to_numpy().astype(np.int64)
-    search = find_sets(codes, counts, max_size=max_size, threshold=threshold, seconds=seconds)
-    return Inference(
-        where=source.where,
-        records=columns[0].records,
-        columns=columns,
-        verdicts={column.name: decide(column) for column in columns},
-        search=with_single_columns(search, rest, singles),
+        codes = row_codes(grouped, grouped.columns[:-1])
+        return codes, grouped[ROWS].to_numpy().astype(np.int64)
+
+    return infer_columns(
+        source.where,
+        [column_facts(name, count_values(source, name)) for name in source.columns],
+        distinct_rows,
         max_size=max_size,
+        seconds=seconds,
         threshold=threshold,
-        seconds=time.monotonic() - started,
+        started=started,
     )
 
 
-def column_facts(source: SparkSource, name: str) -> ColumnFacts:
-    """Count one column there, and look at its distinct values here."""
+def count_values(source: SparkSource, name: str) -> pl.DataFrame:
+    """Count how often each value of a column occurs, in the order of their texts."""
     value = source.value(name).alias("text")
     grouped = source.frame.select(value).groupBy("text").agg(F.count(F.lit(1)).alias(ROWS))
-    counted = source.polars(grouped)
-    dtype = counted["text"].dtype
-    texts = counted.select(pl.col("text").cast(pl.String), pl.col(ROWS))
-    return facts_of(name, texts.sort("text", nulls_last=False), dtype)
+    counted = source.polars(grouped).select("text", ROWS)
+    return counted.sort(pl.col("text").cast(pl.String), nulls_last=False)

@@ -1,4 +1,4 @@
-"""Kept columns of a table on Spark: counted there, a sample of bounded size looked at here."""
+"""Kept columns of a table on Spark: counted there, a sample of bounded size examined here."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from dataclasses import replace
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from shoal.engines.local.infer import column_facts
-from shoal.engines.local.kept import CLOSE, ROWS
-from shoal.engines.local.source import Source
+from shoal.engines.column_facts import column_facts
 from shoal.engines.spark.source import SparkSource
-from shoal.methods.infer.column import MARKS, ColumnFacts
-from shoal.methods.infer.kept import KeptCheck
+from shoal.inference.column import MARKS, ColumnFacts
+from shoal.inference.kept import CLOSE, ROWS, KeptCheck
 
 _NESTED = ("array", "map", "struct", "binary", "variant")
 
@@ -44,12 +42,11 @@ def _facts(source: SparkSource, names: Sequence[str]) -> list[ColumnFacts]:
     rows = source.frame.select(*(source.value(n).alias(f"v{i}") for i, n in enumerate(names)))
     if records > ROWS:
         rows = rows.sample(fraction=ROWS / records, seed=1)
-    looked = source.polars(rows)
-    looked.columns = list(names)
-    sample = Source(where=source.where, columns=tuple(names), format="frame")
+    sample = source.polars(rows)
+    sample.columns = list(names)
     found = []
     for i, name in enumerate(names):
-        facts = column_facts(sample, looked.lazy(), name)
+        facts = column_facts(name, sample.group_by(name).len("\x00rows"))
         present = int(counted[f"p{i}"])
         distinct = min(int(counted[f"d{i}"]), present)
         found.append(replace(facts, records=records, missing=records - present, distinct=distinct))

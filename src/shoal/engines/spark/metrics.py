@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
-from shoal.engines.local.metrics import ROWS as LOCAL_ROWS
-from shoal.engines.local.metrics import Released
+from shoal.core.documents import Document
+from shoal.engines.released_cells import ROWS as CELL_ROWS
+from shoal.engines.released_cells import ReleasedCells
+from shoal.engines.spark.chunks import ROWS
 from shoal.engines.spark.frequencies import cells, code_table
-from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.source import SparkSource
 from shoal.schema.schema import Schema
 
 
 def measure_release(
     before: SparkSource, after: SparkSource, schema: Schema, *, starred: bool | None = None
-) -> dict[str, Any]:
+) -> Document:
     """Return records, suppressed, classes and every utility measure.
 
     Only the values of the original's columns and its number of records are needed here, so
@@ -29,9 +29,9 @@ def measure_release(
 
     def counted(columns: Sequence[str]) -> pl.DataFrame:
         found = after.polars(cells(after, columns))
-        return found.rename({f"g{j}": name for j, name in enumerate(columns)} | {ROWS: LOCAL_ROWS})
+        return found.rename({f"g{j}": name for j, name in enumerate(columns)} | {ROWS: CELL_ROWS})
 
-    release = Released(
+    release = ReleasedCells(
         where=after.where,
         columns=after.columns,
         cells=counted,

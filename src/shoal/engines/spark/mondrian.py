@@ -1,4 +1,4 @@
-"""Mondrian over a table on Spark: the first cuts by jobs, the rest of each block in one task.
+"""Mondrian ([lefevre2006]) over a table on Spark: first cuts by jobs, the rest in one task a block.
 
 One job a round counts the codes of every column in every block, so widths and medians are
 exact, and the cuts are those that the local engine would make. What is counted stays where it
@@ -7,181 +7,196 @@ is; a task gets the tree of cuts made so far and finds the block of a row by wal
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from shoal.engines.spark.chunks import (
+    PART,
+    ROWS,
+    ArrowMap,
+    Codes,
+    Ints,
+    Keys,
+    by_task_partition,
+    chunk_arrays,
+    chunk_of,
+    chunk_schema,
+    sent,
+    sliced,
+    sum_equal_keys,
+)
 from shoal.engines.spark.coding import Packing
 from shoal.engines.spark.cuts import Block, Cut, Tree
-from shoal.engines.spark.far import (
-    Added,
-    Cells,
-    Counter,
-    Far,
-    FarTable,
-    apart,
-    assign_homes,
-    cells_of,
-    side_by_side,
-    stand_in,
+from shoal.engines.spark.distributed import (
+    LABELS,
+    ClassHistograms,
+    CodeCounter,
+    DistributedFrequencies,
+    DistributedRecoding,
+    Increments,
+    class_histograms,
+    recoding_of_classes,
+    rows_with_histograms,
+    split_columns,
+    table_of,
+    with_class_numbers,
 )
-from shoal.engines.spark.parts import Task
-from shoal.engines.spark.piles import ROWS, Keys, Work, arrays, by_part, joined, kinds, pile
+from shoal.engines.spark.partitions import LearningTask
 from shoal.engines.spark.source import guarded
-from shoal.methods.frequency import FrequencyTable
+from shoal.methods.catalogue import Mondrian
 from shoal.methods.judging import failing_classes, one_class
-from shoal.methods.mondrian.search import mondrian
+from shoal.methods.method import Setting
 from shoal.privacy import Promise
 
 TASK_ROWS = 2_000_000  # distinct tuples that one task cuts by itself
-CELLS = 2**24  # counters that a task and the driver hold at a time
-_PILE = 250_000  # keys of a pile
+COUNTERS = 2**24  # that a task and the driver hold at a time
 
 
-def far_mondrian(
-    table: FarTable, models: Sequence[Promise], *, task_rows: int | None = None
-) -> Far:
+def distributed_mondrian(
+    table: DistributedFrequencies, models: Sequence[Promise], *, task_rows: int | None = None
+) -> DistributedRecoding:
     """Run strict Mondrian over a table on Spark.
 
     Guarantee:
         The classes are those of `methods.mondrian` on the same table.
     """
-    search = _Search(table, tuple(models), TASK_ROWS if task_rows is None else task_rows)
+    search = _FirstCuts(table, tuple(models), TASK_ROWS if task_rows is None else task_rows)
     tree = search.grow()
     coded, packing = table.coded, table.coded.packing
-    task = Task(
+    task = LearningTask(
         domains=coded.domains, sensitive_domains=coded.sensitive_domains,
-        whole=table.hollow.whole or (), models=tuple(models), method="mondrian", release=None,
-        options={},
+        whole=table.summary.whole or (), models=tuple(models), method=Mondrian(),
+        setting=Setting(threads=1),
     )  # fmt: skip
     blocks = int((tree.column < 0).sum())
-    placed = table.piles.select(*packing.names, ROWS).mapInArrow(
-        _placer(packing, tree), f"home int, {kinds(packing)}"
+    keys = chunk_schema([*packing.names, ROWS])
+    apart = table.chunks.select(*packing.names, ROWS).mapInArrow(
+        _sender(packing, tree), f"{PART} int, {keys}"
     )
-    cut = placed.repartition(blocks, "home").mapInArrow(
-        _cutter(task, packing), f"home int, {kinds(packing)}, labels binary, {_tops(packing)}"
+    cut = apart.repartition(blocks, PART).mapInArrow(
+        _cutter(task, packing),
+        f"{PART} int, {keys}, {LABELS} binary, {chunk_schema(_tops(packing))}",
     )
     cut = cut.persist(StorageLevel.MEMORY_AND_DISK)
-    homes, offsets, boxes, cells = _classes(table, cut.where(F.col("top0").isNotNull()))
-    recoding, final = stand_in(table, boxes, cells)
+    classes = _collect_classes(table, cut.where(F.col("top0").isNotNull()))
+    recoding, final = recoding_of_classes(table, classes.boxes, classes.histograms)
     rows = cut.where(F.col("top0").isNull())
 
-    def assign(numbers: NDArray[np.int64]) -> DataFrame:
-        spans = zip(homes, offsets[:-1], offsets[1:], strict=True)
-        known = {home: np.append(numbers[final[a:b]], numbers[-1]) for home, a, b in spans}
-        return assign_homes(coded, rows, known)
+    def assign(numbers: Ints) -> DataFrame:
+        spans = classes.spans.items()
+        known = {part: np.append(numbers[final[a:b]], numbers[-1]) for part, (a, b) in spans}
+        return with_class_numbers(coded, rows, known)
 
-    return Far(recoding, assign, kept=(cut,))
-
-
-def _tops(packing: Packing) -> str:
-    return ", ".join(f"top{i} binary" for i in range(len(packing.groups)))
+    return DistributedRecoding(recoding, assign, persisted=(cut,))
 
 
-def _classes(
-    table: FarTable, cut: DataFrame
-) -> tuple[list[int], list[int], tuple[NDArray[np.int32], NDArray[np.int32]], Cells]:
-    """Return the blocks, where the classes of each begin, all classes' boxes and their cells."""
+def _tops(packing: Packing) -> list[str]:
+    """Return the names of the keys of the high corner of a box."""
+    return [f"top{i}" for i in range(len(packing.groups))]
+
+
+class _BlockClasses(NamedTuple):
+    """The classes of all blocks, and from where to where those of each block stand."""
+
+    spans: dict[int, tuple[int, int]]
+    boxes: tuple[Codes, Codes]
+    histograms: ClassHistograms
+
+
+def _collect_classes(table: DistributedFrequencies, cut: DataFrame) -> _BlockClasses:
+    """Collect the classes that tasks cut, block after block."""
     coded, packing = table.coded, table.coded.packing
-    tops = [f"top{i}" for i in range(len(packing.groups))]
+    tops = _tops(packing)
     width = len(coded.domains)
+    names = [*packing.names, *tops, ROWS, LABELS]
     with guarded(coded.source.where):
-        whole = cut.select("home", *packing.names, ROWS, "labels", *tops).toArrow()
-    held: dict[int, list[Keys]] = {}
-    for batch in whole.to_batches():
-        piles = arrays(batch, [*packing.names, *tops, ROWS, "labels"])
-        for home, each in zip(batch.column("home").to_pylist(), piles, strict=True):
-            held.setdefault(home, []).append(each)
-    homes, offsets = sorted(held), [0]
+        collected = cut.select(PART, *names).toArrow().to_batches()
+    spans: dict[int, tuple[int, int]] = {}
     lows, highs, label, sensitive, counts = [], [], [], [], []
-    for home in homes:
-        *keys, amounts, labels = (np.concatenate(each) for each in zip(*held[home], strict=True))
+    start = 0
+    for block, (*keys, amounts, labels) in by_task_partition(collected, names):
         low, high = (packing.unpack(half) for half in (keys[: len(tops)], keys[len(tops) :]))
         classes, first = np.unique(labels, return_index=True)  # each has the box of its class
         lows.append(low[first, :width])
         highs.append(high[first, :width])
-        label.append(labels + offsets[-1])
+        label.append(labels + start)
         sensitive.append(low[:, width:])
         counts.append(amounts)
-        offsets.append(offsets[-1] + len(classes))
-    cells = Cells(*(np.concatenate(each) for each in (label, sensitive, counts)))
-    return homes, offsets, (np.concatenate(lows), np.concatenate(highs)), cells
+        spans[block] = (start, start + len(classes))
+        start += len(classes)
+    histograms = ClassHistograms(
+        np.concatenate(label), np.concatenate(sensitive), np.concatenate(counts)
+    )
+    return _BlockClasses(spans, (np.concatenate(lows), np.concatenate(highs)), histograms)
 
 
-def _placer(packing: Packing, tree: Tree) -> Work:
-    """Return the function that puts keys on piles by block."""
+def _sender(packing: Packing, tree: Tree) -> ArrowMap:
+    """Return the function that sends keys to their blocks."""
 
-    def place(batches: Iterator[Any]) -> Iterator[Any]:
+    def send(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for *keys, counts in arrays(batch, [*packing.names, ROWS]):
-                for block, mine in by_part(tree.block_of(packing.unpack(keys))):
-                    own = {n: key[mine] for n, key in zip(packing.names, keys, strict=True)}
-                    yield pile({"home": np.int32(block), **own, ROWS: counts[mine]})
+            for *keys, counts in chunk_arrays(batch, [*packing.names, ROWS]):
+                block = tree.block_of(packing.unpack(keys))
+                yield from sent(block, {**packing.named(keys), ROWS: counts})
 
-    return place
+    return send
 
 
-def _cutter(task: Task, packing: Packing) -> Work:
+def _cutter(task: LearningTask, packing: Packing) -> ArrowMap:
     """Return the function that cuts the blocks of a partition to their end.
 
-    It yields piles of keys with their labels, then piles of classes: how many records, and
+    It yields chunks of keys with their labels, then chunks of classes: how many records, and
     the two corners of the box as keys and tops.
     """
 
-    def cut(batches: Iterator[Any]) -> Iterator[Any]:
-        held: dict[int, list[Keys]] = {}
-        for batch in batches:
-            piles = arrays(batch, [*packing.names, ROWS])
-            for block, each in zip(batch.column("home").to_pylist(), piles, strict=True):
-                held.setdefault(block, []).append(each)
-        for block in sorted(held):
-            *keys, counts = (np.concatenate(each) for each in zip(*held.pop(block), strict=True))
-            keys, counts = joined(keys, counts)  # in order, whichever task came first
+    def cut(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for block, (*keys, counts) in by_task_partition(batches, [*packing.names, ROWS]):
+            keys, counts = sum_equal_keys(keys, counts)  # in order, whichever task came first
             yield from _cut_block(task, packing, block, keys, counts)
 
     return cut
 
 
 def _cut_block(
-    task: Task, packing: Packing, block: int, keys: Keys, counts: NDArray[np.int64]
-) -> Iterator[Any]:
+    task: LearningTask, packing: Packing, block: int, keys: Keys, counts: Ints
+) -> Iterator[pa.RecordBatch]:
     width = len(task.domains)
     codes = packing.unpack(keys)
-    found = mondrian(task.table(codes, counts), task.models)
+    found = task.search(task.table(codes, counts))
     labels = np.empty(len(counts), dtype=np.int64)
     labels[found.row] = found.label
-    tops = [f"top{i}" for i in range(len(keys))]
+    tops = _tops(packing)
 
-    def piles(columns: dict[str, Any]) -> Iterator[Any]:
-        for start in range(0, len(columns["labels"]), _PILE):
-            some = slice(start, start + _PILE)
-            own = {n: c if c is None else c[some] for n, c in columns.items()}
-            yield pile({"home": np.int32(block), **own})
+    def chunks(columns: Mapping[str, Ints | None]) -> Iterator[pa.RecordBatch]:
+        for some in sliced(columns):
+            yield chunk_of({PART: np.int32(block), **some})
 
-    named = dict(zip(packing.names, keys, strict=True))
-    yield from piles({**named, ROWS: counts, "labels": labels, **dict.fromkeys(tops)})
+    yield from chunks({**packing.named(keys), ROWS: counts, LABELS: labels, **dict.fromkeys(tops)})
     # The classes, apart by sensitive values: their box as the keys of its two corners.
-    label, sensitive, records = cells_of(labels, codes[:, width:], counts, packing.sizes[width:])
+    label, sensitive, records = class_histograms(
+        labels, codes[:, width:], counts, packing.sizes[width:]
+    )
     low = packing.pack(np.concatenate((found.low[label], sensitive), axis=1))
     high = packing.pack(np.concatenate((found.high[label], sensitive), axis=1))
-    yield from piles(
-        {**dict(zip(packing.names, low, strict=True)), ROWS: records,
-         "labels": label, **dict(zip(tops, high, strict=True))}
-    )  # fmt: skip
+    yield from chunks(
+        {**packing.named(low), ROWS: records, LABELS: label, **dict(zip(tops, high, strict=True))}
+    )
 
 
-class _Search:
+class _FirstCuts:
     """The first cuts: blocks are cut by jobs until each fits one task."""
 
-    def __init__(self, table: FarTable, models: tuple[Promise, ...], task_rows: int) -> None:
+    def __init__(
+        self, table: DistributedFrequencies, models: tuple[Promise, ...], task_rows: int
+    ) -> None:
         self.table, self.models, self.task_rows = table, models, task_rows
         self.domains = table.coded.domains
-        self.spread = len(table.coded.sensitive_domains)
         self.k = max((model.least_records for model in models), default=1)
         self.tree = Tree()
 
@@ -199,14 +214,12 @@ class _Search:
     def _count(self, waiting: Sequence[int]) -> dict[int, Block]:
         """Count the codes of every column in every waiting block: one job, or a few."""
         sizes = [len(domain) for domain in self.domains]
-        most = max(CELLS // (2 * sum(sizes)), 1)
         found = {}
-        for first in range(0, len(waiting), most):
-            some = list(waiting[first : first + most])
-            work = _counter(self.table.coded.packing, self.tree, some, sizes)
-            cells = work.run(self.table.coded, self.table.piles).reshape(len(some), 2, -1)
-            for number, mine in zip(some, cells, strict=True):
-                counts, rows = (apart(each, sizes) for each in mine)
+        for some in _batches(waiting, sizes):
+            counter = _block_counter(self.table.coded.packing, self.tree, some, sizes)
+            counters = counter.count(self.table.coded, self.table.chunks)
+            for number, mine in zip(some, counters.reshape(len(some), 2, -1), strict=True):
+                counts, rows = (split_columns(each, sizes) for each in mine)
                 found[number] = Block(counts, rows)
         return found
 
@@ -221,73 +234,81 @@ class _Search:
                 return chosen
             chosen |= {b: tried[b] for b in self._allowed(tried)}
 
-    def _allowed(self, asked: dict[int, Cut]) -> list[int]:
+    def _allowed(self, tried: dict[int, Cut]) -> list[int]:
         """Return the blocks both of whose sides keep the promise; k was seen to already."""
-        if not self.spread:
-            return sorted(asked)
         domains = self.table.coded.sensitive_domains
+        if not domains:
+            return sorted(tried)
         sizes = [len(domain) for domain in domains]
-        most = max(CELLS // (2 * sum(sizes)), 1)
-        good = []
-        numbers = sorted(asked)
-        for first in range(0, len(numbers), most):
-            some = numbers[first : first + most]
-            work = _sides(self.table.coded.packing, self.tree, {b: asked[b] for b in some}, sizes)
-            cells = work.run(self.table.coded, self.table.piles).reshape(len(some), 2, -1)
-            for number, sides in zip(some, cells, strict=True):
-                if all(self._holds(apart(side, sizes)) for side in sides):
-                    good.append(number)
-        return good
+        allowed = []
+        for some in _batches(sorted(tried), sizes):
+            cuts = {block: tried[block] for block in some}
+            counter = _side_counter(self.table.coded.packing, self.tree, cuts, sizes)
+            counters = counter.count(self.table.coded, self.table.chunks)
+            for number, sides in zip(some, counters.reshape(len(some), 2, -1), strict=True):
+                if all(self._holds(split_columns(side, sizes)) for side in sides):
+                    allowed.append(number)
+        return allowed
 
-    def _holds(self, histograms: Sequence[NDArray[np.int64]]) -> bool:
-        sensitive, amounts = side_by_side(histograms, int(histograms[0].sum()))
-        side = FrequencyTable(
-            domains=(),
-            codes=np.zeros((len(amounts), 0), dtype=np.int32),
-            counts=amounts,
-            sensitive_domains=self.table.coded.sensitive_domains,
-            sensitive=sensitive,
-            whole=self.table.hollow.whole,
-        )
+    def _holds(self, histograms: Sequence[Ints]) -> bool:
+        sensitive, amounts = rows_with_histograms(histograms, int(histograms[0].sum()))
+        domains, whole = self.table.coded.sensitive_domains, self.table.summary.whole
+        side = table_of((), domains, sensitive, amounts, whole)
         return not failing_classes(one_class(side), self.models).any()
 
 
-def _counter(packing: Packing, tree: Tree, blocks: Sequence[int], sizes: Sequence[int]) -> Counter:
+def _batches(blocks: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Yield blocks so many at a time that their counters fit; each has two for every code."""
+    most = max(COUNTERS // (2 * sum(sizes)), 1)
+    for first in range(0, len(blocks), most):
+        yield list(blocks[first : first + most])
+
+
+def _block_counter(
+    packing: Packing, tree: Tree, blocks: Sequence[int], sizes: Sequence[int]
+) -> CodeCounter:
     """Return what counts, in each block and column, the records and the rows of each code."""
-    place = np.full(len(tree.column), -1, dtype=np.int64)
-    place[list(blocks)] = np.arange(len(blocks))
+    place = _places(tree, blocks)
     each = sum(sizes)
 
-    def cells(codes: NDArray[np.int32], counts: NDArray[np.int64]) -> Added:
+    def increments(codes: Codes, counts: Ints) -> Increments:
         block = tree.block_of(codes)
         mine = np.flatnonzero(place[block] >= 0)
-        cell = place[block[mine]] * (2 * each)
+        counter = place[block[mine]] * (2 * each)
         ones = np.ones(len(mine), dtype=np.int64)
         for j, size in enumerate(sizes):
-            yield cell + codes[mine, j], counts[mine]
-            yield cell + each + codes[mine, j], ones
-            cell += size
+            yield counter + codes[mine, j], counts[mine]
+            yield counter + each + codes[mine, j], ones
+            counter += size
 
-    return Counter(packing, 2 * each * len(blocks), cells)
+    return CodeCounter(packing, 2 * each * len(blocks), increments)
 
 
-def _sides(packing: Packing, tree: Tree, asked: dict[int, Cut], sizes: Sequence[int]) -> Counter:
+def _side_counter(
+    packing: Packing, tree: Tree, cuts: dict[int, Cut], sizes: Sequence[int]
+) -> CodeCounter:
     """Return what counts the sensitive values on both sides of a cut of each block."""
-    place = np.full(len(tree.column), -1, dtype=np.int64)
-    place[list(asked)] = np.arange(len(asked))
-    columns = np.array([cut.column for cut in asked.values()], dtype=np.int64)
-    cuts = np.array([cut.cut for cut in asked.values()], dtype=np.int64)
+    place = _places(tree, list(cuts))
+    column = np.array([cut.column for cut in cuts.values()], dtype=np.int64)
+    code = np.array([cut.cut for cut in cuts.values()], dtype=np.int64)
     each = sum(sizes)
 
-    def cells(codes: NDArray[np.int32], counts: NDArray[np.int64]) -> Added:
+    def increments(codes: Codes, counts: Ints) -> Increments:
         block = tree.block_of(codes)
         mine = np.flatnonzero(place[block] >= 0)
         number = place[block[mine]]
-        is_right = codes[mine, columns[number]] >= cuts[number]
-        cell = (2 * number + is_right) * each
+        is_right = codes[mine, column[number]] >= code[number]
+        counter = (2 * number + is_right) * each
         first = codes.shape[1] - len(sizes)
         for s, size in enumerate(sizes):
-            yield cell + codes[mine, first + s], counts[mine]
-            cell += size
+            yield counter + codes[mine, first + s], counts[mine]
+            counter += size
 
-    return Counter(packing, 2 * each * len(asked), cells)
+    return CodeCounter(packing, 2 * each * len(cuts), increments)
+
+
+def _places(tree: Tree, blocks: Sequence[int]) -> Ints:
+    """Return the place of each node of the tree among some blocks, -1 where it is not."""
+    place = np.full(len(tree.column), -1, dtype=np.int64)
+    place[list(blocks)] = np.arange(len(blocks))
+    return place

@@ -8,8 +8,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from shoal.engines.spark.source import SparkSource
+from shoal.inference.persons import person_column
 from shoal.measures.risk.persons import Repeats
-from shoal.methods.infer.persons import person_column
 from shoal.schema.schema import Role, Schema
 
 
@@ -53,16 +53,6 @@ def count_people(
     return int(row["classes"]), int(row["records"]), int(row["single"])
 
 
-def repeats_of(
-    column: str, counted: tuple[int, int], k: int, found: tuple[int, int, int]
-) -> Repeats:
-    """Put the counts together."""
-    return Repeats(
-        column=column, values=counted[0], records=counted[1], k=k,
-        classes=found[0], class_records=found[1], single=found[2],
-    )  # fmt: skip
-
-
 def repeats_as_it_stands(source: SparkSource, schema: Schema, k: int) -> Repeats | None:
     """Count the people of a table's own classes."""
     found = repeating(source, schema)
@@ -73,4 +63,4 @@ def repeats_as_it_stands(source: SparkSource, schema: Schema, k: int) -> Repeats
     cells = [source.value(name).alias(g) for name, g in zip(schema.quasi, by, strict=True)]
     who = present(source, column, schema.missing).alias("who")
     few = count_people(source, source.frame.select(*cells, who), by, k)
-    return repeats_of(column, counted, k, few)
+    return Repeats.counted(column, counted, k, few)

@@ -10,43 +10,49 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from shoal.engines.spark.arrange import (
-    FILED,
-    PART,
     PLACES,
     RANK,
+    TASK_RECORDS,
     arranger,
-    find_places,
-    look_up,
-    marks,
+    join_places_by_broadcast,
+    join_places_by_shuffle,
+    record_hashes,
 )
-from shoal.engines.spark.coding import small
-from shoal.engines.spark.far import Far
+from shoal.engines.spark.chunks import (
+    PART,
+    ROWS,
+    Codes,
+    Ints,
+    send_chunks,
+    shuffle_partitions,
+    unchunked,
+)
+from shoal.engines.spark.coding import broadcast_frame
+from shoal.engines.spark.distributed import DistributedRecoding
 from shoal.engines.spark.frequencies import Coded
-from shoal.engines.spark.piles import ROWS, sent_piles, spread_out
 from shoal.engines.spark.source import SparkSource
-from shoal.methods.recoding import Recoding
 from shoal.schema.schema import Kind, Schema
+from shoal.table.recoding import Recoding
 
 SORTED = 250_000  # records that a task sorts at once, or the records of one class
 LARGE = 1_000_000  # a class with more records is sorted by Spark
 KNOWN = 2_000_000  # keys that every task may hold
-_CLASS, _ROW, _MARK, _PLACE = "class", "row", "mark", "place"
+_CLASS, _ROW, _HASH, _PLACE = "class", "row", "hash", "place"
 # Types whose texts every engine writes alike; a column of another one is left to Spark.
 _PLAIN = {"string", "boolean", "byte", "short", "integer", "long", "float", "double", "decimal",
           "date", "timestamp", "timestamp_ntz", "char", "varchar"}  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Order:
+class ReleaseOrder:
     """The classes in the order of their labels, dealt out to partitions.
 
     Attributes:
@@ -54,16 +60,16 @@ class Order:
         cells: int32[classes, columns], the label of each class, the classes by rank.
         places: int64[classes]: where class i goes, its partition and its rank in one number;
             the last one is that of suppressed records, -1 where they are removed.
-        parts: how many partitions there are.
+        partitions: how many there are.
     """
 
     texts: tuple[pl.Series, ...]
-    cells: NDArray[np.int32]
-    places: NDArray[np.int64]
-    parts: int
+    cells: Codes
+    places: Ints
+    partitions: int
 
     @classmethod
-    def of(cls, texts: pl.DataFrame, sizes: NDArray[np.int64], *, star: bool) -> Order:
+    def of(cls, texts: pl.DataFrame, sizes: Ints, *, star: bool) -> ReleaseOrder:
         """Order classes whose last one is that of suppressed records."""
         found = texts.select(pl.arg_sort_by(texts.columns, nulls_last=False)).to_series()
         order = found.to_numpy().astype(np.int64)
@@ -94,8 +100,8 @@ class Recoder:
         star: release suppressed records with every quasi-identifier as the root
             instead of removing them.
         typed: release centroids of numbers as numbers.
-        far: the recoding, where the frequency table stays on Spark.
-        most: then, the records of the commonest tuple.
+        distributed: the recoding, where the frequency table stays on Spark.
+        commonest: then, the records of the commonest tuple.
     """
 
     source: SparkSource
@@ -104,14 +110,14 @@ class Recoder:
     recoding: Recoding
     star: bool = False
     typed: bool = False
-    far: Far | None = None
-    most: int = 0
+    distributed: DistributedRecoding | None = None
+    commonest: int = 0
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the released columns, in the table's own order."""
-        kept = set(self.schema.released)
-        return tuple(name for name in self.source.columns if name in kept)
+        released = set(self.schema.released)
+        return tuple(name for name in self.source.columns if name in released)
 
     @cached_property
     def _others(self) -> list[str]:
@@ -119,11 +125,11 @@ class Recoder:
         return [self.source.name(n) for n in self.columns if n not in self.schema.quasi]
 
     @cached_property
-    def _sizes(self) -> NDArray[np.int64]:
+    def _sizes(self) -> Ints:
         return np.append(self.recoding.sizes, self.recoding.suppressed if self.star else 0)
 
     @cached_property
-    def order(self) -> Order:
+    def order(self) -> ReleaseOrder:
         """The classes in the order in which they are released."""
         recoding = self.recoding
         texts = pl.DataFrame(
@@ -132,7 +138,7 @@ class Recoder:
                 for j, domain in enumerate(recoding.table.domains)
             }
         )
-        return Order.of(texts, self._sizes, star=self.star)
+        return ReleaseOrder.of(texts, self._sizes, star=self.star)
 
     def frame(self) -> DataFrame:
         """Return the release, sorted by its released values; its columns are `columns`."""
@@ -142,7 +148,7 @@ class Recoder:
         is_plain = all(kinds[name].typeName() in _PLAIN for name in self._others)
         if int(self._sizes.max()) > LARGE or not is_plain:
             return self._sorted_by_spark(self._placed(records))
-        apart, piled = self._apart(records)
+        apart, in_chunks = self._by_partition(records)
         schema = [f"`{name}` {kinds[name].simpleString()}" for name in self._others]
         schema += [
             f"q{j} {'double' if j in self._numbers else 'string'}"
@@ -150,47 +156,51 @@ class Recoder:
         ]
         labels = [text.to_arrow(compat_level=pl.CompatLevel.oldest()) for text in self._labels()]
         known = self.source.session.sparkContext.broadcast((labels, self.order.cells))
-        made = apart.mapInArrow(arranger(self._others, known, piled=piled), ", ".join(schema))
-        return made.select(*self._released())
+        made = apart.mapInArrow(
+            arranger(self._others, known, in_chunks=in_chunks), ", ".join(schema)
+        )
+        return made.select(*released_columns(self.source, self.schema.quasi, self.columns))
 
-    def _apart(self, records: DataFrame) -> tuple[DataFrame, bool]:
-        """Return the records by the partition they belong to; say whether they are in piles."""
-        names, parts = self.coded.packing.names, self.order.parts
+    def _by_partition(self, records: DataFrame) -> tuple[DataFrame, bool]:
+        """Return the records by the partition they belong to; say whether in chunks."""
+        names, partitions = self.coded.packing.names, self.order.partitions
         known = self._known()
         if known is not None and known.height <= KNOWN:
             sent = self.source.session.sparkContext.broadcast(known)
-            found = look_up(records, sent, names, self._others)
-            return found.repartitionById(parts, PART), True
+            found = join_places_by_broadcast(records, sent, names, self._others)
+            return found.repartitionById(partitions, PART), True
         there, places = None, None
         if known is not None:
-            there = sent_piles(self.source.session, known)
-        elif self.far is not None and self.most <= LARGE:
-            if self.far.shared:
-                there = self.far.own
+            there = send_chunks(self.source.session, known)
+        elif self.distributed is not None and self.commonest <= LARGE:
+            if self.distributed.shares_keys:
+                there = self.distributed.labelled
                 places = self.source.session.sparkContext.broadcast(self.order.places)
             else:
-                there = self.far.assign(self.order.places)
+                there = self.distributed.assign(self.order.places)
         if there is not None:
-            least = str(self.source.session.conf.get("spark.sql.shuffle.partitions"))
-            tasks = max(int(least), int(self._sizes.sum()) // FILED)
-            found = find_places(records, there, names, self._others, parts=tasks, places=places)
-            return found.repartitionById(parts, PART), True
+            least = shuffle_partitions(self.source.session)
+            tasks = max(least, int(self._sizes.sum()) // TASK_RECORDS)
+            found = join_places_by_shuffle(
+                records, there, names, self._others, partitions=tasks, places=places
+            )
+            return found.repartitionById(partitions, PART), True
         part = F.shiftright(_PLACE, 32).cast("int")
-        placed = self._placed(records).repartitionById(parts, part)
+        placed = self._placed(records).repartitionById(partitions, part)
         return placed.select(*self._others, _rank()), False
 
     def _known(self) -> pl.DataFrame | None:
         """Return the keys and their places, where the driver has them and no class shares one."""
         recoding, names = self.recoding, self.coded.packing.names
-        if self.far is not None or len(recoding.row) > recoding.table.rows:
+        if self.distributed is not None or len(recoding.row) > recoding.table.rows:
             return None
-        keys = dict(zip(names, self._keys(), strict=True))
-        found = pl.DataFrame({**keys, PLACES: self.order.places[recoding.label]})
+        found = pl.DataFrame({**self._keys(), PLACES: self.order.places[recoding.label]})
         return found.filter(pl.col(PLACES) >= 0).sort(names)
 
-    def _keys(self) -> list[NDArray[np.int64]]:
-        table = self.recoding.table
-        return self.coded.packing.pack(np.concatenate((table.codes, table.sensitive), axis=1))
+    def _keys(self) -> dict[str, Ints]:
+        """Return the keys of the recoding's table by their names."""
+        table, packing = self.recoding.table, self.coded.packing
+        return packing.named(packing.pack(np.concatenate((table.codes, table.sensitive), axis=1)))
 
     @cached_property
     def _numbers(self) -> set[int]:
@@ -207,13 +217,6 @@ class Recoder:
             found[j] = found[j].cast(pl.Float64, strict=False)
         return found
 
-    def _released(self) -> list[Column]:
-        quasi = self.schema.quasi
-        return [
-            F.col(f"q{quasi.index(name)}" if name in quasi else self.source.name(name))
-            for name in self.columns
-        ]
-
     def _sorted_by_spark(self, records: DataFrame) -> DataFrame:
         """Return the release sorted by Spark: classes may be large, columns of any type."""
         cells = self.order.cells
@@ -221,9 +224,10 @@ class Recoder:
             {f"q{j}": text.gather(cells[:, j]) for j, text in enumerate(self._labels())}
         ).with_columns(pl.Series(RANK, np.arange(len(cells), dtype=np.int32)))
         ranked = records.select(*self._others, _rank())
-        joined = ranked.join(small(self.source, labels), RANK, "inner")
+        joined = ranked.join(broadcast_frame(self.source, labels), RANK, "inner")
         texts = [F.col(name).cast("string").asc_nulls_first() for name in self._others]
-        return joined.orderBy(RANK, *texts).select(*self._released())
+        released = released_columns(self.source, self.schema.quasi, self.columns)
+        return joined.orderBy(RANK, *texts).select(*released)
 
     def classed(self, column: str, value: Column) -> DataFrame:
         """Return the released records with their `class` and the value of one more column.
@@ -239,7 +243,7 @@ class Recoder:
         ranks = np.array([number.setdefault(row, len(number)) for row in cells], dtype=np.int32)
         known = pl.DataFrame({RANK: np.arange(len(cells), dtype=np.int32), _CLASS: ranks})
         found = placed.select(value, _rank())
-        return found.join(small(self.source, known), RANK, "inner")
+        return found.join(broadcast_frame(self.source, known), RANK, "inner")
 
     def _placed(self, records: DataFrame, beside: Sequence[str] = ()) -> DataFrame:
         """Return the records that are released, with the place of each.
@@ -248,42 +252,42 @@ class Recoder:
         """
         coded, recoding, places = self.coded, self.recoding, self.order.places
         names = coded.packing.names
-        if self.far is not None and self.far.shared:
-            return self._dealt_far(self.far, beside)
-        if self.far is not None:
-            known = spread_out(self.far.assign(places), [*names, PLACES])
+        if self.distributed is not None and self.distributed.shares_keys:
+            return self._dealt_on_spark(self.distributed, beside)
+        if self.distributed is not None:
+            known = unchunked(self.distributed.assign(places), [*names, PLACES])
             known = known.where(F.col(PLACES) >= 0).withColumnRenamed(PLACES, _PLACE)
             return records.join(known.hint("shuffle_hash"), names, "inner").drop(*names)
         table = recoding.table
-        pieces = np.bincount(recoding.row, minlength=table.rows)
-        first = np.concatenate(([0], np.cumsum(pieces)[:-1]))
-        packed = dict(zip(names, self._keys(), strict=True))
-        whole = pl.DataFrame({**packed, _PLACE: places[recoding.label[first]]})
-        is_shared = pieces > 1
+        shares = np.bincount(recoding.row, minlength=table.rows)  # classes that share a row
+        first = np.concatenate(([0], np.cumsum(shares)[:-1]))
+        whole = pl.DataFrame({**self._keys(), _PLACE: places[recoding.label[first]]})
+        is_shared = shares > 1
         alone = whole.filter(pl.Series(~is_shared) & (pl.col(_PLACE) >= 0))
-        found = records.join(small(self.source, alone), names, "inner").drop(*names)
+        found = records.join(broadcast_frame(self.source, alone), names, "inner").drop(*names)
         if not is_shared.any():
             return found
-        dealt = self._dealt(whole.select(names), is_shared, first, pieces, beside)
+        dealt = self._dealt(whole.select(names), first, shares, beside)
         return found.unionByName(dealt)
 
     def _dealt(
-        self,
-        keys: pl.DataFrame,
-        is_shared: NDArray[np.bool_],
-        first: NDArray[np.int64],
-        pieces: NDArray[np.int64],
-        beside: Sequence[str],
+        self, keys: pl.DataFrame, first: Ints, shares: Ints, beside: Sequence[str]
     ) -> DataFrame:
         """Return the records of rows that several classes share, dealt out to them.
 
-        Sorted by a number that only their own other values decide, the first records of a
+        Sorted by a hash that only their own other values decide, the first records of a
         row go to its first class, and so on; how Spark divides the table decides nothing.
+
+        Args:
+            keys: of all rows.
+            first: where the shares of each row begin in the recoding.
+            shares: how many classes share each row.
+            beside: see `_placed`.
         """
-        rows = np.flatnonzero(is_shared)
+        rows = np.flatnonzero(shares > 1)
         ends, places = [], []
         for row in rows.tolist():
-            mine = slice(int(first[row]), int(first[row] + pieces[row]))
+            mine = slice(int(first[row]), int(first[row] + shares[row]))
             ends.append(np.cumsum(self.recoding.count[mine]).tolist())
             places.append(self.order.places[self.recoding.label[mine]].tolist())
         known = keys[rows].with_columns(
@@ -293,7 +297,7 @@ class Recoder:
         )
         names, others = self.coded.packing.names, [*self._others, *beside]
         records = self.coded.keyed.select(*names, *others)
-        found = records.join(small(self.source, known), names, "inner")
+        found = records.join(broadcast_frame(self.source, known), names, "inner")
         dealt = self._in_turn(found.drop(*names), F.col(_ROW))
         return dealt.where(F.col(_PLACE) >= 0).select(*others, _PLACE)
 
@@ -304,32 +308,32 @@ class Recoder:
             the `places` of these classes.
         row: what records of one row have in common.
         """
-        marked = with_marks(found, self._others)
+        hashed = with_record_hashes(found, self._others)
         texts = [F.col(name).cast("string").asc_nulls_first() for name in self._others]
-        turn = F.row_number().over(Window.partitionBy(*row).orderBy(_MARK, *texts))
+        turn = F.row_number().over(Window.partitionBy(*row).orderBy(_HASH, *texts))
         passed = F.size(F.filter("ends", lambda end: end < F.col("turn")))
-        return marked.withColumn("turn", turn).withColumn(_PLACE, F.get("places", passed))
+        return hashed.withColumn("turn", turn).withColumn(_PLACE, F.get("places", passed))
 
-    def _dealt_far(self, far: Far, beside: Sequence[str]) -> DataFrame:
+    def _dealt_on_spark(self, found: DistributedRecoding, beside: Sequence[str]) -> DataFrame:
         """Return the records that are released, where classes share keys that stay on Spark."""
         names, others = self.coded.packing.names, [*self._others, *beside]
         classes = pl.DataFrame(
-            {"class": np.append(np.arange(self.recoding.classes), -1), _PLACE: self.order.places}
+            {_CLASS: np.append(np.arange(self.recoding.classes), -1), _PLACE: self.order.places}
         )
-        pieces = spread_out(far.own, [*names, PLACES, ROWS])
-        pieces = pieces.join(small(self.source, classes), F.col(PLACES) == F.col("class"))
-        each = F.sort_array(F.collect_list(F.struct("class", ROWS, _PLACE))).alias("pieces")
-        told = pieces.groupBy(*names).agg(each)
-        before = F.transform(
-            "pieces",
+        shares = unchunked(found.labelled, [*names, PLACES, ROWS])
+        shares = shares.join(broadcast_frame(self.source, classes), F.col(PLACES) == F.col(_CLASS))
+        each = F.sort_array(F.collect_list(F.struct(_CLASS, ROWS, _PLACE))).alias("shares")
+        by_key = shares.groupBy(*names).agg(each)
+        ends = F.transform(
+            "shares",
             lambda _, i: F.aggregate(
-                F.slice("pieces", 1, i + 1), F.lit(0).cast("long"), lambda sum_, p: sum_ + p[ROWS]
+                F.slice("shares", 1, i + 1), F.lit(0).cast("long"), lambda sum_, p: sum_ + p[ROWS]
             ),
         )
-        told = told.select(*names, before.alias("ends"), F.col(f"pieces.{_PLACE}").alias("places"))
+        known = by_key.select(*names, ends.alias("ends"), F.col(f"shares.{_PLACE}").alias("places"))
         records = self.coded.keyed.select(*names, *others)
-        found = records.join(told.hint("shuffle_hash"), names, "inner")
-        dealt = self._in_turn(found, *[F.col(name) for name in names])
+        joined = records.join(known.hint("shuffle_hash"), names, "inner")
+        dealt = self._in_turn(joined, *[F.col(name) for name in names])
         return dealt.where(F.col(_PLACE) >= 0).select(*others, _PLACE)
 
 
@@ -337,25 +341,32 @@ def _rank() -> Column:
     return F.expr(f"cast({_PLACE} & 4294967295L as int)").alias(RANK)
 
 
-def with_marks(frame: DataFrame, others: list[str]) -> DataFrame:
+def with_record_hashes(frame: DataFrame, others: list[str]) -> DataFrame:
     """Return the table with the number that the local engine, too, gives to a record."""
     if not others:
-        return frame.withColumn(_MARK, F.lit(0).cast("long"))
+        return frame.withColumn(_HASH, F.lit(0).cast("long"))
 
-    def marked(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
+    def hashed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             whole = pl.from_arrow(pa.Table.from_batches([batch]))
             assert isinstance(whole, pl.DataFrame)
-            told = marks(whole.select(pl.col(others).cast(pl.String)))
-            columns = [*batch.columns, pa.array(told)]
-            yield pa.RecordBatch.from_arrays(columns, names=[*batch.schema.names, _MARK])
+            found = record_hashes(whole.select(pl.col(others).cast(pl.String)))
+            columns = [*batch.columns, pa.array(found)]
+            yield pa.RecordBatch.from_arrays(columns, names=[*batch.schema.names, _HASH])
 
     schema = ", ".join(
         f"`{field.name}` {field.dataType.simpleString()}" for field in frame.schema.fields
     )
-    return frame.mapInArrow(marked, f"{schema}, {_MARK} long")
+    return frame.mapInArrow(hashed, f"{schema}, {_HASH} long")
+
+
+def released_columns(
+    source: SparkSource, quasi: Sequence[str], columns: Sequence[str]
+) -> list[Column]:
+    """Return the columns of a release: labels (q0, q1 …) for quasi-identifiers, others as read."""
+    return [
+        F.col(f"q{quasi.index(name)}" if name in quasi else source.name(name)) for name in columns
+    ]
 
 
 @dataclass(frozen=True)
@@ -368,10 +379,5 @@ class Labelled:
 
     def frame(self, records: DataFrame, labels: pl.DataFrame) -> DataFrame:
         """Return the released columns; records whose class has no labels are left out."""
-        joined = records.join(small(self.source, labels), _CLASS, "inner")
-        return joined.select(*[self._released(name) for name in self.columns])
-
-    def _released(self, name: str) -> Column:
-        if name in self.quasi:
-            return F.col(f"q{self.quasi.index(name)}")
-        return F.col(self.source.name(name))
+        joined = records.join(broadcast_frame(self.source, labels), _CLASS, "inner")
+        return joined.select(*released_columns(self.source, self.quasi, self.columns))

@@ -2,77 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from shoal.core.errors import InputError
-from shoal.engines.local.infer import dense_codes
-from shoal.engines.local.risk import _class_risks, check_question
-from shoal.engines.spark.coding import small
+from shoal.engines.column_facts import row_codes
+from shoal.engines.spark.chunks import ROWS
+from shoal.engines.spark.coding import broadcast_frame
 from shoal.engines.spark.frequencies import cells
-from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.source import SparkSource
-from shoal.measures.risk.classes import LIMITS, below
+from shoal.measures.risk.individual import HouseholdRisk, household_summary
+from shoal.measures.risk.population import Population
+from shoal.measures.risk.question import RiskQuestion
 from shoal.measures.risk.report import Classes, RiskReport, risk_report
-from shoal.schema.schema import Schema
 
 _WEIGHT, _BAD, _PEOPLE = "weight", "bad", "people"
 
 
 def risk(
-    source: SparkSource,
-    schema: Schema,
-    *,
-    population: SparkSource | None = None,
-    sampling_fraction: float | None = None,
-    weights: str | None = None,
-    household: str | None = None,
-    max_size: int | None = None,
+    source: SparkSource, question: RiskQuestion, *, population: SparkSource | None = None
 ) -> RiskReport:
     """Measure how easily people are found; see the local engine's function of this name.
 
     Raises:
         InputError: a column is missing, there is no record, or a weight is no number above 0.
-        MethodError: more than one of population, sampling_fraction and weights.
+        MethodError: a question that cannot be meant; see `RiskQuestion.check`.
     """
-    quasi = list(schema.quasi)
-    check_question(source, quasi, population, sampling_fraction, weights, household)  # type: ignore[arg-type]
-    source.check(quasi)
-    grouped = _grouped(source, quasi, weights)
+    question.check(source, population)
+    source.check(question.quasi)
+    grouped = _grouped(source, question)
     sizes = grouped[ROWS].to_numpy().astype(np.int64)
-    people: NDArray[np.float64] | None = None
-    facts: dict[str, Any] | None = None
-    notices: list[str] = []
-    if weights is not None:
-        people = grouped[_WEIGHT].to_numpy().astype(np.float64)
-    elif sampling_fraction is not None:
-        people = sizes.astype(np.float64) / sampling_fraction
-    elif population is not None:
-        people, facts, notices = _matched(grouped, quasi, population)
-    codes = np.stack([dense_codes(grouped[f"g{j}"]) for j in range(len(quasi))], axis=1)
-    classes = Classes(
-        names=tuple(quasi),
-        codes=np.ascontiguousarray(codes, dtype=np.int32),
-        sizes=sizes,
-        population=people,
-        weighted=population is None and people is not None,
-    )
-    home = None
-    if household is not None:
-        home = _household(source, grouped, _class_risks(classes), quasi=quasi, household=household)
-    return risk_report(
-        classes, household=home, population=facts, max_size=max_size, notices=notices
-    )
+    if population is None:
+        weights = None if question.weights is None else grouped[_WEIGHT].to_numpy()
+        known = Population.estimate(question, sizes, weights)
+    else:
+        known = _matched(grouped, list(question.quasi), population)
+    codes = row_codes(grouped, [f"g{j}" for j in range(len(question.quasi))])
+    classes = Classes(names=question.quasi, codes=codes, sizes=sizes, population=known)
+    households = None
+    if question.household is not None:
+        households = _households(source, grouped, classes.risks, question)
+    return risk_report(classes, question, household=households)
 
 
-def _grouped(source: SparkSource, quasi: Sequence[str], weights: str | None) -> pl.DataFrame:
+def _grouped(source: SparkSource, question: RiskQuestion) -> pl.DataFrame:
     """Return the classes with their records and weights, in the order of their values."""
+    quasi, weights = question.quasi, question.weights
     names = [f"g{j}" for j in range(len(quasi))]
     asked = [F.count(F.lit(1)).alias(ROWS)]
     plain: list[Column] = [source.value(n).alias(f"g{j}") for j, n in enumerate(quasi)]
@@ -82,82 +59,58 @@ def _grouped(source: SparkSource, quasi: Sequence[str], weights: str | None) -> 
         plain += [number.alias(_WEIGHT), bad.cast("int").alias(_BAD)]
         asked += [F.sum(_WEIGHT).alias(_WEIGHT), F.sum(_BAD).alias(_BAD)]
     found = source.polars(source.frame.select(*plain).groupBy(*names).agg(*asked))
-    if not found.height:
-        raise InputError(where=source.where, problem="the table has a header but no record")
-    wrong = int(found[_BAD].sum()) if weights is not None else 0
-    if wrong:
-        raise InputError(
-            where=f"column {weights!r}", problem=f"{wrong} weights are not numbers above 0"
-        )
+    wrong = 0 if weights is None else int(found[_BAD].sum())
+    question.check_counts(source.where, found.height, wrong)
     return found.sort(names, nulls_last=False)
 
 
-def _matched(
-    grouped: pl.DataFrame, quasi: Sequence[str], population: SparkSource
-) -> tuple[NDArray[np.float64], dict[str, Any], list[str]]:
+def _matched(grouped: pl.DataFrame, quasi: list[str], population: SparkSource) -> Population:
     """Return the people of each class, and what the population table says."""
     names = [f"g{j}" for j in range(len(quasi))]
-    counted = population.polars(cells(population, list(quasi)))
+    counted = population.polars(cells(population, quasi))
     texts = [pl.col(name).cast(pl.String).str.strip_chars() for name in names]
     everybody = counted.select(*texts, ROWS).group_by(names).agg(pl.col(ROWS).sum().alias(_PEOPLE))
     joined = grouped.select(*texts).join(
         everybody, on=names, how="left", nulls_equal=True, maintain_order="left"
     )
     people = joined[_PEOPLE].fill_null(0).to_numpy().astype(np.float64)
-    sizes = grouped[ROWS].to_numpy().astype(np.float64)
-    short = people < sizes
-    matched = np.maximum(people, sizes).astype(np.int64)
-    facts = {
-        "people": int(counted[ROWS].sum()),
-        "smallest_class": int(matched.min()),
-        "below": {str(limit): int(sizes[matched < limit].sum()) for limit in LIMITS},
-        "population_unique_records": below(sizes[matched == 1].astype(np.int64), (2,))["2"],
-        "classes_larger_than_in_population": int(short.sum()),
-    }
-    notices = []
-    if short.any():
-        notices.append(
-            f"{int(short.sum())} classes have more records than people in the population table; "
-            "they count as fully known"
-        )
-    return people, facts, notices
+    sizes = grouped[ROWS].to_numpy().astype(np.int64)
+    return Population.match(sizes, people, int(counted[ROWS].sum()))
 
 
-def _household(
+def _households(
     source: SparkSource,
     grouped: pl.DataFrame,
     risks: NDArray[np.float64],
-    *,
-    quasi: Sequence[str],
-    household: str,
-) -> dict[str, Any]:
+    question: RiskQuestion,
+) -> HouseholdRisk:
     """Return the risk of households: that at least one member is found."""
-    names = [f"g{j}" for j in range(len(quasi))]
+    names = [f"g{j}" for j in range(len(question.quasi))]
     known = grouped.select(*names, pl.Series("risk", risks))
-    plain = [source.value(name).alias(f"v{j}") for j, name in enumerate(quasi)]
-    home = F.col(source.name(household)).cast("string").alias("home")
+    plain = [source.value(name).alias(f"v{j}") for j, name in enumerate(question.quasi)]
+    label = F.col(source.name(str(question.household))).cast("string").alias("household")
     on = F.lit(True)
     for j, name in enumerate(names):
         on = on & F.col(f"v{j}").eqNullSafe(F.col(name))
-    joined = source.frame.select(*plain, home).join(small(source, known), on, "left")
+    joined = source.frame.select(*plain, label).join(broadcast_frame(source, known), on, "left")
     escaped = F.exp(F.sum(F.log1p(-F.least(F.col("risk"), F.lit(1 - 1e-16)))))
     certain = F.max(F.col("risk") >= 1)
     found = F.when(certain, F.lit(1.0)).otherwise(1 - escaped)
-    together = joined.where(F.col("home").isNotNull()).groupBy("home")
+    together = joined.where(F.col("household").isNotNull()).groupBy("household")
     # A missing household is a household of one, not one big household of strangers.
-    alone = joined.where(F.col("home").isNull()).select(
+    alone = joined.where(F.col("household").isNull()).select(
         F.col("risk").alias("found"), F.lit(1).cast("long").alias("members")
     )
-    homes = together.agg(found.alias("found"), F.count(F.lit(1)).alias("members"))
-    everything = homes.select("found", "members").unionByName(alone).agg(
+    households = together.agg(found.alias("found"), F.count(F.lit(1)).alias("members"))
+    everything = households.select("found", "members").unionByName(alone).agg(
         F.count(F.lit(1)).alias("households"), F.max("found").alias("maximum"),
         F.sum(F.col("found") * F.col("members")).alias("expected"),
         F.sum("members").alias("records"),
     )  # fmt: skip
     row = source.polars(everything).row(0, named=True)
-    return {
-        "households": int(row["households"]),
-        "maximum": float(row["maximum"]),
-        "average": float(row["expected"]) / int(row["records"]),
-        "expected_reidentifications": float(row["expected"]),
-    }
+    return household_summary(
+        int(row["households"]),
+        float(row["maximum"]),
+        float(row["expected"]),
+        records=int(row["records"]),
+    )

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import shoal
 from shoal.core.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -41,10 +40,11 @@ def require() -> None:
     """Check that Spark can be started at all.
 
     Raises:
-        MissingExtraError: the package pyspark is not installed.
+        MissingExtraError: the package pyspark, or pyarrow, is not installed.
         InputError: there is no Java.
     """
     try:
+        import pyarrow  # noqa: F401  # without it Spark passes no arrays to tasks
         import pyspark  # noqa: F401
     except ImportError:
         raise MissingExtraError(
@@ -61,9 +61,9 @@ def require() -> None:
 
 
 def _java() -> str | None:
-    home = os.environ.get("JAVA_HOME")
-    if home:
-        place = Path(home) / "bin" / "java"
+    java_home = os.environ.get("JAVA_HOME")
+    if java_home:
+        place = Path(java_home) / "bin" / "java"
         return str(place) if place.is_file() else None
     return shutil.which("java")
 
@@ -99,7 +99,7 @@ def session(master: str | None = None, settings: dict[str, str] | None = None) -
     if is_local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         # Workers on this machine find shoal where this process found it.
-        chosen["spark.executorEnv.PYTHONPATH"] = str(Path(shoal.__file__).parents[1])
+        chosen["spark.executorEnv.PYTHONPATH"] = str(Path(__file__).parents[3])
     for name, value in chosen.items():
         builder = builder.config(name, value)
     try:

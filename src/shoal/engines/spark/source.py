@@ -6,56 +6,29 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from shoal.core.documents import reason
 from shoal.core.errors import InputError, ShoalError
 from shoal.core.spreadsheet import BARE, GUARDED, NUMBER
-from shoal.engines.local.csv_check import CHUNK, check_bytes, check_csv, open_bytes
-from shoal.engines.local.source import format_of, to_lazy
+from shoal.engines.refusals import check_columns
 from shoal.engines.spark.session import require, session
+from shoal.formats.csv_check import CHUNK, check_bytes, check_csv, open_bytes
+from shoal.formats.endings import format_of
+from shoal.formats.frames import to_lazy
+from shoal.formats.spark_table import SparkTable
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 NO_TEXT = "\x00\x01"  # stands for an empty field while Spark reads CSV; no text holds it
 SMALL = 64 * 2**20  # bytes; a smaller CSV file is one task anyway, quoted line breaks and all
 TABLE = "table:"
-
-
-@dataclass(frozen=True)
-class SparkTable:
-    """A table to be read by Spark: say it once, and every function of the api runs there.
-
-    Attributes:
-        place: a path or URL that Spark reads (.parquet, .csv, .csv.gz, .jsonl, .orc), `table:`
-            and the name of a table in the catalogue, or a frame.
-        master: where to run; None: the running session, or all cores of this machine.
-        separator: of a CSV file; found out if None.
-        driver_rows: distinct tuples that may be brought to the driver; a table with more of
-            them is searched where it is.
-    """
-
-    place: Any
-    master: str | None = None
-    separator: str | None = None
-    driver_rows: int | None = None
-
-
-def is_on_spark(table: Any) -> bool:
-    """Say whether a table is Spark's; Spark itself is loaded only if it is.
-
-    Raises:
-        MissingExtraError, InputError: it is Spark's, and there is no PySpark or no Java.
-    """
-    found = isinstance(table, SparkTable) or type(table).__module__.startswith("pyspark.")
-    if found:
-        require()
-    return found
 
 
 _NESTED = ("array", "map", "struct", "binary", "variant")
@@ -75,6 +48,7 @@ class SparkSource:
     format: str = "frame"
     separator: str = ","
     records: int | None = None  # where somebody counted them before Spark
+    given: object = field(default=None, repr=False, compare=False)  # what the caller opened
 
     @property
     def session(self) -> SparkSession:
@@ -114,10 +88,7 @@ class SparkSource:
 
     def check(self, columns: Sequence[str]) -> None:
         """Refuse columns that are not there, or hold lists and the like."""
-        absent = [name for name in columns if name not in self.columns]
-        if absent:
-            named = ", ".join(repr(name) for name in absent)
-            raise InputError(where=self.where, problem=f"has no column {named}; check the names")
+        check_columns(self.where, self.columns, columns)
         for name in columns:
             kind = self.frame.schema[self.name(name)].dataType.typeName()
             if kind in _NESTED or "interval" in kind:
@@ -143,7 +114,7 @@ class SparkSource:
         return replace(self, frame=self.frame.withColumns(plain))
 
     def polars(self, frame: DataFrame) -> pl.DataFrame:
-        """Run a query and bring its rows here by Arrow."""
+        """Run a query and collect its rows by Arrow."""
         with guarded(self.where):
             found = pl.from_arrow(frame.toArrow())
         assert isinstance(found, pl.DataFrame)
@@ -161,16 +132,16 @@ def guarded(where: str) -> Iterator[None]:
         name = type(error).__name__
         if not type(error).__module__.startswith(("pyspark", "py4j")):
             raise
-        told = _own_error(str(error))
-        if told is not None:
-            raise told from None
+        own = _own_error(str(error))
+        if own is not None:
+            raise own from None
         raise InputError(
             where=where, problem=f"Spark could not finish the work on it ({name}); see its log"
         ) from None
 
 
 def _own_error(text: str) -> ShoalError | None:
-    """Return the error of ours that a worker raised, if the text of Spark's error tells one."""
+    """Return the error of ours that a worker raised, if the text of Spark's error names one."""
     from shoal.core import errors
 
     for line in text.splitlines():
@@ -179,14 +150,14 @@ def _own_error(text: str) -> ShoalError | None:
             continue
         found = getattr(errors, kind.rpartition(".")[2], None)
         if isinstance(found, type) and issubclass(found, ShoalError):
-            told = found.__new__(found)
-            Exception.__init__(told, rest)
-            told.facts = {}
-            return told
+            own = found.__new__(found)
+            Exception.__init__(own, rest)
+            own.facts = {}
+            return own
     return None
 
 
-def open_table(table: Any, *, separator: str | None = None) -> SparkSource:
+def open_table(table: object, *, separator: str | None = None) -> SparkSource:
     """Open a Spark DataFrame, or what a `SparkTable` names.
 
     Raises:
@@ -195,8 +166,13 @@ def open_table(table: Any, *, separator: str | None = None) -> SparkSource:
     """
     require()
     asked = table if isinstance(table, SparkTable) else SparkTable(table)
-    separator = separator or asked.separator
-    if type(asked.place).__module__.startswith("pyspark."):
+    return replace(_opened(asked, separator or asked.separator), given=table)
+
+
+def _opened(asked: SparkTable, separator: str | None) -> SparkSource:
+    from pyspark.sql import DataFrame
+
+    if isinstance(asked.place, DataFrame):
         return _plain("table", asked.place)
     spark = session(asked.master)
     if isinstance(asked.place, (str, Path)):
@@ -210,11 +186,11 @@ def open_table(table: Any, *, separator: str | None = None) -> SparkSource:
     return _plain("table", spark.createDataFrame(plain.to_arrow()))
 
 
-def _plain(where: str, frame: DataFrame, **more: Any) -> SparkSource:
+def _plain(where: str, frame: DataFrame, *, format: str = "frame") -> SparkSource:
     names = tuple(frame.columns)
     _refuse_twice(where, names)
     plain = frame.toDF(*[f"c{i}" for i in range(len(names))])
-    return SparkSource(where=where, columns=names, frame=plain, **more)
+    return SparkSource(where=where, columns=names, frame=plain, format=format)
 
 
 def _refuse_twice(where: str, names: Sequence[str]) -> None:
@@ -295,7 +271,7 @@ def open_written(
         return _plain("release", plain, format=kind)
 
 
-def _texts(columns: Sequence[str]) -> Any:
+def _texts(columns: Sequence[str]) -> StructType:
     from pyspark.sql.types import StringType, StructField, StructType
 
     return StructType([StructField(name, StringType()) for name in columns])

@@ -6,23 +6,24 @@ local engine's; where there are many, every executor judges the classes it holds
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import Any
+from typing import TypedDict
 
 import polars as pl
+import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql.types import DateType, TimestampNTZType, TimestampType
 
-from shoal.core.errors import InputError
-from shoal.engines.local.source import Source
-from shoal.engines.local.verify import verify_source
-from shoal.engines.spark.coding import small
+from shoal.engines.refusals import no_record
+from shoal.engines.spark.answers import ask_tasks
+from shoal.engines.spark.chunks import ROWS
+from shoal.engines.spark.coding import broadcast_frame
 from shoal.engines.spark.frequencies import cells
-from shoal.engines.spark.piles import ROWS
 from shoal.engines.spark.source import SparkSource
+from shoal.engines.verification import ROWS as CELL_ROWS
+from shoal.engines.verification import judge_cells, judged_columns
 from shoal.privacy import (
     EquivalenceClass,
     Needs,
@@ -38,18 +39,7 @@ from shoal.schema.schema import Kind, Schema
 from shoal.schema.sensitive import Scale, notices
 
 _TIMES = (DateType, TimestampType, TimestampNTZType)
-WEIGHT = "\x00weight"
 FEW = 250_000  # cells that the driver judges by itself: some 150 MB there
-
-
-def local_source(source: SparkSource, columns: Sequence[str], found: pl.DataFrame) -> Source:
-    """Return counted cells (g0, g1, … and rows) as a table of the local engine."""
-    names = {f"g{j}": name for j, name in enumerate(columns)}
-    frame = found.rename({**names, ROWS: WEIGHT})
-    return Source(
-        where=source.where, columns=tuple(columns), format="frame", frame=frame.lazy(),
-        weight=WEIGHT,
-    )  # fmt: skip
 
 
 def verify_table(
@@ -61,25 +51,25 @@ def verify_table(
         source: the table.
         schema: names quasi-identifiers and sensitive columns.
         models: the promise.
-        few: cells that are brought here; more of them are judged where they are.
+        few: cells that are collected on the driver; more of them are judged by the executors.
 
     Raises:
         InputError: a column is missing, or there is no record.
     """
-    spread = expand(models, schema.sensitive)
-    columns = [*schema.quasi, *dict.fromkeys(m.column for m in spread if m.column is not None)]
+    asked = tuple(expand(models, schema.sensitive))
+    columns = judged_columns(schema, models)
     source.check(columns)
-    far = _Far(source, schema, tuple(spread), tuple(columns))
+    classes = _DistributedJudge(source, schema, asked, tuple(columns))
     try:
-        if any(Needs.SUPERSETS in m.needs for m in spread) or far.size() <= few:
+        if any(Needs.SUPERSETS in m.needs for m in asked) or classes.size() <= few:
             # (n,t)-closeness compares a class with sets of other classes, so it needs them all.
-            return verify_source(far.here(), schema, models)
-        return far.judge()
+            return judge_cells(classes.collect(), schema, models, where=source.where)
+        return classes.judge()
     finally:
-        far.cells.unpersist()
+        classes.cells.unpersist()
 
 
-class _Far:
+class _DistributedJudge:
     """Judges classes where they are: only sums come back."""
 
     def __init__(
@@ -93,15 +83,16 @@ class _Far:
         self.quasi = [f"g{j}" for j in range(len(schema.quasi))]
         self.cells = cells(source, columns).persist()
         self.judged = models  # their named values as they are counted
-        self.said: tuple[str, ...] = ()
+        self.notices: tuple[str, ...] = ()
 
     def size(self) -> int:
         """Return the number of cells; they are counted once and kept."""
         return int(self.source.polars(self.cells.agg(F.count(F.lit(1)).alias("n")))["n"][0])
 
-    def here(self) -> Source:
-        """Return the cells as a local table that knows how often each one is."""
-        return local_source(self.source, self.columns, self.source.polars(self.cells))
+    def collect(self) -> pl.DataFrame:
+        """Collect the cells on the driver, under the names of the table."""
+        names = {f"g{j}": name for j, name in enumerate(self.columns)}
+        return self.source.polars(self.cells).rename({**names, ROWS: CELL_ROWS})
 
     def judge(self) -> Verification:
         """Return the same verdict as the local engine's."""
@@ -119,14 +110,15 @@ class _Far:
                 schema={"text": pl.String, place: pl.Int32},
             )
             here = F.col(at).cast("string")
-            frame = frame.join(small(self.source, known), here.eqNullSafe(F.col("text")), "left")
+            frame = frame.join(
+                broadcast_frame(self.source, known), here.eqNullSafe(F.col("text")), "left"
+            )
             frame = frame.drop("text")
             entries.append(F.col(place))
         packed = F.struct(F.array(*entries).alias("at"), F.col(ROWS).alias("n"))
         classes = frame.groupBy(*self.quasi).agg(F.collect_list(packed).alias("cells"))
-        work = _judged(self.judged, [str(name) for name in named], references)
-        found = self.source.polars(classes.select("cells").mapInArrow(work, "found binary"))
-        return self._merged([pickle.loads(blob) for blob in found["found"]])
+        ask = _judged(self.judged, [str(name) for name in named], references)
+        return self._merged(ask_tasks(classes.select("cells"), ask, where=self.source.where))
 
     def _judge_sizes(self) -> Verification:
         """Judge classes of which nothing but their size is asked: each cell is a class."""
@@ -137,7 +129,7 @@ class _Far:
         ]
         return self._merged([_verification(sizes, verdicts, many)] if sizes else [])
 
-    def _columns(self) -> tuple[list[dict[str | None, int]], list[Any]]:
+    def _columns(self) -> tuple[list[dict[str | None, int]], list[Reference]]:
         """Return the place of every sensitive text, and how often each place occurs."""
         places, references = [], []
         for name in dict.fromkeys(m.column for m in self.models if m.column is not None):
@@ -157,42 +149,46 @@ class _Far:
                 totals[values.place[texts[text]]] += records
             places.append({text: values.place[plain] for text, plain in texts.items()})
             references.append(values.reference(totals))
-            self.said += notices({str(name): values})
+            self.notices += notices({str(name): values})
             self.judged = tuple(scale.named(m) if m.column == name else m for m in self.judged)
         return places, references
 
     def _merged(self, found: Sequence[Verification]) -> Verification:
         if not found:
-            raise InputError(
-                where=self.source.where, problem="the table has a header but no record; bring some"
-            )
+            raise no_record(self.source.where)
         whole = reduce(Verification.merge, found)
         # As they were asked for: what was judged may name its values as they are counted.
         asked = zip(whole.privacy, self.models, strict=True)
         privacy = tuple(replace(verdict, model=model) for verdict, model in asked)
-        return replace(whole, privacy=privacy, warnings=self.said)
+        return replace(whole, privacy=privacy, warnings=self.notices)
 
 
-def _judged(models: Sequence[Promise], names: Sequence[str], references: Sequence[Any]) -> Any:
+class _Cell(TypedDict):
+    """Records of a class that share their sensitive values: the place of each, and how many."""
+
+    at: list[int]
+    n: int
+
+
+def _judged(
+    models: Sequence[Promise], names: Sequence[str], references: Sequence[Reference]
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[Verification]]:
     """Return the function that judges the classes of a partition."""
 
-    def work(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
+    def ask(batches: Iterator[pa.RecordBatch]) -> Iterator[Verification]:
         for batch in batches:
             classes = batch.column(0).to_pylist()
             if classes:
-                found = _judge_batch(classes, models, names, references)
-                yield pa.RecordBatch.from_pydict({"found": [pickle.dumps(found)]})
+                yield _judge_batch(classes, models, names, references)
 
-    return work
+    return ask
 
 
 def _judge_batch(
-    classes: Sequence[Sequence[Any]],
+    classes: Sequence[Sequence[_Cell]],
     models: Sequence[Promise],
     names: Sequence[str],
-    references: Sequence[Any],
+    references: Sequence[Reference],
 ) -> Verification:
     """Judge classes, each given as its cells: places of sensitive values, and records."""
     sizes = [sum(cell["n"] for cell in each) for each in classes]
@@ -207,7 +203,7 @@ def _judge_batch(
     return _verification(sizes, verdicts)
 
 
-def _seen(cells: Sequence[Any], column: int, reference: Reference) -> EquivalenceClass:
+def _seen(cells: Sequence[_Cell], column: int, reference: Reference) -> EquivalenceClass:
     counts = [0] * len(reference.counts)
     for cell in cells:
         counts[cell["at"][column]] += cell["n"]

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -21,10 +21,10 @@ from shoal.core.documents import reason
 from shoal.core.errors import OutputError, ShoalError
 from shoal.core.spreadsheet import FORMULA, NUMBER, check_names, is_guarded
 from shoal.core.temporary import beside, open_private, publish
-from shoal.engines.local.source import format_to_write
 from shoal.engines.spark.source import address_of, guarded, is_url
+from shoal.formats.endings import format_to_write
 
-_CSV: dict[str, Any] = {"header": True, "escape": '"', "emptyValue": '""', "nullValue": "",
+_CSV: dict[str, str | bool] = {"header": True, "escape": '"', "emptyValue": '""', "nullValue": "",
         "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False}  # fmt: skip
 
 
@@ -43,6 +43,13 @@ def kind_of(out: str | Path) -> str:
     if kind == "csv.gz" and not is_url(out):
         raise OutputError(where=place, problem="on Spark, write .csv or .parquet")
     return kind
+
+
+class _FileSystem(Protocol):
+    """What is asked of Hadoop's file system, in its own words."""
+
+    def rename(self, source: object, goal: object, /) -> bool: ...
+    def delete(self, path: object, recursive: bool, /) -> bool: ...
 
 
 class Goal:
@@ -104,29 +111,30 @@ class Goal:
         parts = sorted(Path(self.folder).glob("part-*"))
         with open(whole, "xb", opener=open_private) as file:
             for number, part in enumerate(parts):
-                with part.open("rb") as piece:
+                with part.open("rb") as lines:
                     if self.kind == "csv" and number:
-                        _skip_header(piece)
-                    shutil.copyfileobj(piece, file, 2**22)
+                        _skip_header(lines)
+                    shutil.copyfileobj(lines, file, 2**22)
             file.flush()
             os.fsync(file.fileno())
         publish(whole, Path(self.out))
 
-    def _rename(self) -> None:
-        java: Any = self.spark.sparkContext._jvm
+    def _hadoop(self) -> tuple[Callable[[str], object], _FileSystem]:
+        """Return Hadoop's paths, and the file system of the goal."""
+        java, context = self.spark.sparkContext._jvm, self.spark.sparkContext._jsc
+        assert java is not None
         path = java.org.apache.hadoop.fs.Path
-        context: Any = self.spark.sparkContext._jsc
-        files = path(self.out).getFileSystem(context.hadoopConfiguration())
+        return path, path(self.out).getFileSystem(context.hadoopConfiguration())
+
+    def _rename(self) -> None:
+        path, files = self._hadoop()
         if not files.rename(path(self.folder), path(self.out)):
             raise OutputError(where=self.out, problem="could not be renamed into place")
 
     def clean(self) -> None:
         """Remove whatever is left of a folder that is elsewhere."""
         with suppress(Exception):
-            java: Any = self.spark.sparkContext._jvm
-            path = java.org.apache.hadoop.fs.Path
-            context: Any = self.spark.sparkContext._jsc
-            files = path(self.folder).getFileSystem(context.hadoopConfiguration())
+            path, files = self._hadoop()
             files.delete(path(self.folder), True)
 
 
@@ -143,11 +151,11 @@ def _guarded(frame: DataFrame) -> DataFrame:
     return plain.select(*columns)
 
 
-def _skip_header(piece: Any) -> None:
+def _skip_header(lines: IO[bytes]) -> None:
     """Read past the header; a quoted name may hold line breaks."""
     quotes = 0
     while True:
-        line = piece.readline()
+        line = lines.readline()
         quotes += line.count(b'"')
         if not line or quotes % 2 == 0:
             return

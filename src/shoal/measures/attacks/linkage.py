@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.measures.attacks.result import AttackResult, Question
+from shoal.measures.attacks.result import AttackQuestion, AttackResult
 
 MOST_WORK = 4_000_000_000
 """Comparisons of one attack; with more classes, fewer targets are attacked."""
 
-_CELLS = 2_000_000
+_CELLS = 250_000  # compared at a time: what a core's cache holds; more took longer
 _SAME = 1e-6
 
 
@@ -80,7 +80,7 @@ def linkage(
         best_hit = max(best_hit, float(hit.max(initial=0.0)))
     return AttackResult(
         attack="linkage with errors" if errors else "linkage",
-        question=Question.LINKABILITY,
+        question=AttackQuestion.LINKABILITY,
         targets=targets,
         success=right / targets if targets else 0.0,
         baseline=1 / records if records else 0.0,
@@ -91,6 +91,26 @@ def linkage(
             "highest": best_hit,
         },
     )
+
+
+def fitting_class(
+    known: Knowledge, classes: NDArray[np.int64], *, nearest: bool = False
+) -> NDArray[np.int64]:
+    """Return for each target the first class that covers everything known, -1 where none does.
+
+    Args:
+        known: what is known of the targets.
+        classes: int64[classes, columns], columns of `fits`: the label of each class.
+        nearest: take the class that fits best, whatever it differs in.
+    """
+    found = np.full(len(known.values), -1, dtype=np.int64)
+    step = max(_CELLS // max(len(classes), 1), 1)
+    for at in range(0, len(found), step):
+        away = _distances(known, classes, slice(at, at + step))
+        fits = away <= away.min(axis=1, keepdims=True) if nearest else away == 0
+        is_found = fits.any(axis=1)
+        found[at : at + step][is_found] = fits.argmax(axis=1)[is_found]
+    return found
 
 
 def affordable(targets: int, classes: int, columns: int) -> int:

@@ -10,8 +10,8 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.domain import Domain
 from shoal.schema.schema import Kind
+from shoal.table.domain import Domain
 
 _INTERVAL = re.compile(r"\[(.*), (.*)\]", re.DOTALL)
 
@@ -103,6 +103,31 @@ def label_ends(
         return math.nan, math.nan
     low, high = (_place(domain, known, text) for text in found.groups())
     return low, high
+
+
+def covered_codes(domain: Domain, labels: Sequence[str | None]) -> list[tuple[int, int]]:
+    """Return the run of codes that each label covers; (1, 0) for one that covers none."""
+    known = {
+        label: float(place) for label, place in zip(domain.labels, domain.position, strict=True)
+    }
+    first = int(domain.has_missing)
+    inner = domain.position[first:]
+    found = []
+    for label in labels:
+        if label is None or label == "":
+            found.append((0, 0) if domain.has_missing else (1, 0))
+        elif label == domain.root:
+            found.append((0, len(domain) - 1))
+        else:
+            if domain.tree is None:
+                low, high = label_ends(domain, known, label)
+            else:
+                node = _node(domain, {}, label)
+                low, high = (domain.tree.first[node], node) if node >= 0 else (math.nan, math.nan)
+            begin, end = np.searchsorted(inner, low), np.searchsorted(inner, high, side="right")
+            is_known = not (math.isnan(low) or math.isnan(high)) and begin < end
+            found.append((first + int(begin), first + int(end) - 1) if is_known else (1, 0))
+    return found
 
 
 def _place(domain: Domain, known: dict[str | None, float], text: str | None) -> float:

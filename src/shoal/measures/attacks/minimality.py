@@ -7,12 +7,13 @@ Given that, the sensitive value is likelier in the small parts than its share in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 
 from shoal.core.errors import MethodError
-from shoal.measures.attacks.result import AttackResult, Question
+from shoal.measures.attacks.result import AttackQuestion, AttackResult
 
 MOST_RECORDS = 600
 """Classes larger than this are left out: no search makes them for diversity alone."""
@@ -29,6 +30,31 @@ class MergedClass:
 
     parts: tuple[int, ...]
     holders: tuple[int, ...]
+
+
+def merged_classes(cells: Iterable[tuple[int, int, str | None, int]]) -> list[MergedClass]:
+    """Return released classes with the original's tuples that they cover.
+
+    Args:
+        cells: the class, a tuple in it, a sensitive value and its records, each once. The
+            commonest value of a class is attacked; of equal ones, the first by its text.
+    """
+    inside: dict[int, dict[int, dict[str | None, int]]] = {}
+    for label, part, value, records in cells:
+        inside.setdefault(label, {}).setdefault(part, {})[value] = records
+    merged = []
+    for parts in inside.values():
+        total: Counter[str | None] = Counter()
+        for held in parts.values():
+            total.update(held)
+        top = max(sorted(total, key=str), key=total.__getitem__)
+        merged.append(
+            MergedClass(
+                parts=tuple(sum(held.values()) for held in parts.values()),
+                holders=tuple(held.get(top, 0) for held in parts.values()),
+            )
+        )
+    return merged
 
 
 def credibility(parts: Sequence[int], held: int, *, l: float) -> list[float]:  # noqa: E741
@@ -97,7 +123,7 @@ def minimality(classes: Sequence[MergedClass], *, k: int, l: float) -> AttackRes
                 guessed += part * held / size
     return AttackResult(
         attack="minimality",
-        question=Question.INFERENCE,
+        question=AttackQuestion.INFERENCE,
         targets=int(people),
         success=right / people if people else 0.0,
         baseline=guessed / people if people else 0.0,

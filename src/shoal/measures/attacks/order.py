@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
-from shoal.measures.attacks.result import AttackResult, Question
+from shoal.measures.attacks.result import AttackQuestion, AttackResult
 
 _SHUFFLES = 5
 
@@ -46,7 +46,7 @@ def order(
         same_place = float(_fit(original, release, fits).mean())
     return AttackResult(
         attack="row order",
-        question=Question.LINKABILITY,
+        question=AttackQuestion.LINKABILITY,
         targets=len(release),
         success=success,
         baseline=baseline,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 
-class Question(StrEnum):
+class AttackQuestion(StrEnum):
     """The three questions of the European guidance on anonymisation (opinion 05/2014)."""
 
     SINGLING_OUT = "singling out"
@@ -28,7 +27,7 @@ class AttackResult:
     """
 
     attack: str
-    question: Question
+    question: AttackQuestion
     targets: int
     success: float
     baseline: float
@@ -39,7 +38,7 @@ class AttackResult:
         """Return how much of the room between guessing and certainty the attack wins, 0 … 1.
 
         Example:
-            >>> AttackResult(attack="a", question=Question.INFERENCE, targets=1,
+            >>> AttackResult(attack="a", question=AttackQuestion.INFERENCE, targets=1,
             ...              success=0.75, baseline=0.5).advantage
             0.5
         """
@@ -47,7 +46,7 @@ class AttackResult:
             return 0.0
         return max((self.success - self.baseline) / (1 - self.baseline), 0.0)
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, object]:
         """Return the result as plain data."""
         return {
             "attack": self.attack,
@@ -72,7 +71,7 @@ class Comparison:
         """Return the name of the attack."""
         return self.after.attack
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, object]:
         """Return both results as plain data."""
         return {
             "attack": self.attack,

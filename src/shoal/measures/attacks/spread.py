@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError, MethodError
-from shoal.measures.attacks.result import AttackResult, Question
+from shoal.measures.attacks.result import AttackQuestion, AttackResult
 
 SKEWED = 0.2
 """A class is called skewed when some value is so much commoner in it than in the table."""
@@ -72,7 +72,7 @@ def homogeneity(cells: Cells, *, name: str = "homogeneity") -> AttackResult:
     same = top == cells.sizes
     return AttackResult(
         attack=name,
-        question=Question.INFERENCE,
+        question=AttackQuestion.INFERENCE,
         targets=records,
         success=float(top.sum()) / records if records else 0.0,
         baseline=float(cells.totals.max(initial=0)) / records if records else 0.0,
@@ -96,7 +96,11 @@ def skewness(cells: Cells) -> AttackResult:
     records = cells.records
     if not records:
         return AttackResult(
-            attack="skewness", question=Question.INFERENCE, targets=0, success=0.0, baseline=0.0
+            attack="skewness",
+            question=AttackQuestion.INFERENCE,
+            targets=0,
+            success=0.0,
+            baseline=0.0,
         )
     share = cells.count / cells.sizes[cells.label]
     usual = cells.totals[cells.value] / records
@@ -112,7 +116,7 @@ def skewness(cells: Cells) -> AttackResult:
     skewed = best > SKEWED
     return AttackResult(
         attack="skewness",
-        question=Question.INFERENCE,
+        question=AttackQuestion.INFERENCE,
         targets=records,
         success=float((weight * share[bets]).sum()) / records,
         baseline=float((weight * usual[bets]).sum()) / records,
@@ -146,7 +150,7 @@ def background(cells: Cells, known: int) -> AttackResult:
     guess = float((single.count * (single.count / rest)).sum()) / records if records else 0.0
     return AttackResult(
         attack=f"background knowledge of {known} values",
-        question=Question.INFERENCE,
+        question=AttackQuestion.INFERENCE,
         targets=records,
         success=success,
         baseline=guess,

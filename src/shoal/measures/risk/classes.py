@@ -6,8 +6,8 @@ the person is in the population. Marketer: wants as many people as possible, not
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shoal.core.errors import KernelInputError
 
 LIMITS = (2, 3, 5)
+Band = TypedDict("Band", {"from": int, "to": int | None, "classes": int, "records": int})
 BANDS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 
 
@@ -32,7 +33,7 @@ class ClassRisk:
 
     def to_document(self) -> dict[str, float]:
         """Return the risk as plain data."""
-        return {"maximum": self.maximum, "average": self.average}
+        return asdict(self)
 
 
 def prosecutor(sizes: NDArray[np.int64]) -> ClassRisk:
@@ -83,12 +84,13 @@ def below(sizes: NDArray[np.int64], limits: tuple[int, ...] = LIMITS) -> dict[st
     return {str(limit): int(sizes[sizes < limit].sum()) for limit in limits}
 
 
-def bands(sizes: NDArray[np.int64]) -> list[dict[str, Any]]:
-    """Return the classes and records by class size."""
+def bands(sizes: NDArray[np.int64], records: NDArray[np.int64] | None = None) -> list[Band]:
+    """Return the classes and records by class size; records: of each class, where not its size."""
     _check(sizes)
-    found = []
+    held = sizes if records is None else records
+    found: list[Band] = []
     for low, high in BANDS:
-        inside = sizes[(sizes >= low) & (sizes <= (high or np.iinfo(np.int64).max))]
+        inside = held[(sizes >= low) & (sizes <= (high or np.iinfo(np.int64).max))]
         found.append(
             {"from": low, "to": high, "classes": len(inside), "records": int(inside.sum())}
         )

@@ -8,12 +8,23 @@ the expected value of 1 / Fk.
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
 
 _TERMS = 400
+
+
+class HouseholdRisk(TypedDict):
+    """How likely somebody of a household is re-identified."""
+
+    households: int
+    maximum: float
+    average: float
+    expected_reidentifications: float
 
 
 def individual_risk(
@@ -102,3 +113,35 @@ def household_risk(risk: NDArray[np.float64], household: NDArray[np.int64]) -> N
     total = np.bincount(household, weights=safe) if len(household) else np.zeros(0)
     found: NDArray[np.float64] = -np.expm1(total)
     return found
+
+
+def households_at_risk(
+    risk: NDArray[np.float64], household: NDArray[np.int64], alone: NDArray[np.bool_]
+) -> HouseholdRisk:
+    """Return the risk of all households.
+
+    Args:
+        risk: the individual risk of each record.
+        household: a number for the household of each record.
+        alone: records whose household is missing.
+    """
+    # A missing household is a household of one, not one big household of strangers.
+    own = int(household.max(initial=0)) + 1 + np.arange(int(alone.sum()))
+    numbers = household.copy()
+    numbers[alone] = own
+    _, numbers = np.unique(numbers, return_inverse=True)
+    found = household_risk(risk, numbers)
+    expected = float(found[numbers].sum())
+    return household_summary(len(found), float(found.max()), expected, records=len(risk))
+
+
+def household_summary(
+    households: int, maximum: float, expected: float, *, records: int
+) -> HouseholdRisk:
+    """Put together what was counted; expected: over all records, the risk of their households."""
+    return HouseholdRisk(
+        households=households,
+        maximum=maximum,
+        average=expected / records,
+        expected_reidentifications=expected,
+    )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,15 +45,18 @@ class Repeats:
     ) -> Repeats:
         """Count from the records and the values (up to k suffice) of each class."""
         few = people < k
+        found = int(few.sum()), int(sizes[few].sum()), int((people <= 1).sum())
+        return cls.counted(column, counted, k, found)
+
+    @classmethod
+    def counted(
+        cls, column: str, counted: tuple[int, int], k: int, few: tuple[int, int, int]
+    ) -> Repeats:
+        """Put counts together: values and records; classes with few, their records, single."""
         return cls(
-            column=column,
-            values=counted[0],
-            records=counted[1],
-            k=k,
-            classes=int(few.sum()),
-            class_records=int(sizes[few].sum()),
-            single=int((people <= 1).sum()),
-        )
+            column=column, values=counted[0], records=counted[1], k=k,
+            classes=few[0], class_records=few[1], single=few[2],
+        )  # fmt: skip
 
     @property
     def text(self) -> str:
@@ -65,21 +67,15 @@ class Repeats:
             f"records) belong to fewer than {self.k} of its values, {self.single:,} to a single one"
         )
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, str | int]:
         """Return the finding as plain data."""
-        return {
-            "column": self.column,
-            "values": self.values,
-            "records": self.records,
-            "k": self.k,
-            "classes": self.classes,
-            "class_records": self.class_records,
-            "single": self.single,
-        }
+        return asdict(self)
 
 
-def told(verified: Verification, repeats: Repeats | None, warnings: Sequence[str]) -> Verification:
-    """Return a verdict with what is to be known beside it, before what it says itself."""
+def with_warnings(
+    verified: Verification, repeats: Repeats | None, warnings: Sequence[str]
+) -> Verification:
+    """Return a verdict with what is to be known beside it, before its own warnings."""
     first = () if repeats is None else (repeats.text,)
     document = None if repeats is None else repeats.to_document()
     return replace(verified, repeats=document, warnings=(*first, *warnings, *verified.warnings))

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.kernels import infer as kernel
-from shoal.measures.risk.classes import ClassRisk, bands, below, journalist, marketer, prosecutor
-from shoal.measures.risk.individual import individual_risk
+from shoal.kernels.inference import column_sets as kernel
+from shoal.measures.risk.classes import (
+    Band,
+    ClassRisk,
+    bands,
+    below,
+    journalist,
+    marketer,
+    prosecutor,
+)
+from shoal.measures.risk.individual import HouseholdRisk, individual_risk
 from shoal.measures.risk.persons import Repeats
+from shoal.measures.risk.population import Population, PopulationFacts
+from shoal.measures.risk.question import RiskQuestion
 from shoal.measures.risk.special import SpecialUniques, special_uniques
+from shoal.measures.risk.trajectories import TrajectoryRisk
+from shoal.reports.face import Face, percent
 
 HIGH_RISK = 0.05
 
@@ -35,17 +47,31 @@ class ColumnRisk:
     unique_because: int
     global_risk_without: float
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, float]:
         """Return the risk as plain data."""
-        return {
-            "contribution": self.contribution,
-            "unique_records": self.unique_records,
-            "unique_because": self.unique_because,
-            "global_risk_without": self.global_risk_without,
-        }
+        return asdict(self)
 
 
-@dataclass(frozen=True, kw_only=True)
+class IndividualRisk(TypedDict):
+    """Risk of single records."""
+
+    estimated: bool
+    maximum: float
+    average: float
+    high_risk_above: float
+    high_risk_records: int
+
+
+class SpecialFacts(TypedDict, total=False):
+    """Special uniques; nothing where they were not asked for."""
+
+    records: int
+    by_size: dict[str, int]
+    max_size: int
+    complete: bool
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RiskReport:
     """How easily people are found in a table as it stands.
 
@@ -57,6 +83,9 @@ class RiskReport:
         special: special uniques; empty where they were not asked for.
         population: what the population table says (k-map), or None.
         household: risk that somebody of a household is found, or None.
+        persons: who the records are about, where persons are counted: then class sizes, `unique`,
+            `below`, `expected_reidentifications` and every average are about persons.
+        largest_share: of a class's records that are of one person, where persons are counted.
     """
 
     records: int
@@ -64,33 +93,44 @@ class RiskReport:
     unique: int
     smallest_class: int
     below: Mapping[str, int]
-    sizes: Sequence[Mapping[str, Any]]
+    sizes: Sequence[Band]
     global_risk: float
     expected_reidentifications: float
     prosecutor: ClassRisk
     journalist: ClassRisk | None
     marketer: float
-    individual: Mapping[str, Any]
-    special: Mapping[str, Any]
+    individual: IndividualRisk
+    special: SpecialFacts
     columns: Mapping[str, ColumnRisk]
-    population: Mapping[str, Any] | None = None
-    household: Mapping[str, Any] | None = None
+    population: PopulationFacts | None = None
+    household: HouseholdRisk | None = None
     notices: tuple[str, ...] = field(default=())
     repeats: Repeats | None = None  # people have several records: how classes stand
+    trajectories: TrajectoryRisk | None = None  # records are linked: how persons stand
+    persons: int | None = None
+    largest_share: float | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Return what must not be overlooked."""
-        return () if self.repeats is None else (self.repeats.text,)
+        found = (self.repeats, self.trajectories)
+        return tuple(each.text for each in found if each is not None)
 
     @property
     def maximum(self) -> float:
-        """Return the risk of the record easiest to find: journalist's where it is known."""
+        """Return the risk of the record easiest to find: journalist's where it is known.
+
+        Where records are linked, of the person easiest to find by all of them.
+        """
+        if self.trajectories is not None:
+            return self.trajectories.maximum
         return self.prosecutor.maximum if self.journalist is None else self.journalist.maximum
 
     @property
     def average(self) -> float:
-        """Return the average risk: journalist's where it is known."""
+        """Return the average risk: journalist's where it is known; of persons, as above."""
+        if self.trajectories is not None:
+            return self.trajectories.average
         return self.prosecutor.average if self.journalist is None else self.journalist.average
 
     def within(self, max_risk: float, *, measure: str = "maximum") -> bool:
@@ -110,11 +150,13 @@ class RiskReport:
         value = self.maximum if measure == "maximum" else self.average
         return value <= max_risk * (1 + 1e-12)
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, object]:
         """Return the document of `risk`."""
         return {
             "records": self.records,
+            "persons": self.persons,
             "classes": self.classes,
+            "largest_share": self.largest_share,
             "unique": self.unique,
             "smallest_class": self.smallest_class,
             "global_risk": self.global_risk,
@@ -130,60 +172,89 @@ class RiskReport:
             "special_uniques": dict(self.special),
             "columns": {name: risk.to_document() for name, risk in self.columns.items()},
             "repeats": None if self.repeats is None else self.repeats.to_document(),
+            "trajectories": None if self.trajectories is None else self.trajectories.to_document(),
             "warnings": list(self.warnings),
             "notices": list(self.notices),
         }
 
+    to_dict = to_document
+
+    def rows(self) -> list[dict[str, object]]:
+        """Return a row for each column and what it adds to the risk."""
+        return [{"column": name, **risk.to_document()} for name, risk in self.columns.items()]
+
+    def face(self) -> Face:
+        """Return what a notebook shows of it."""
+        rows = [("column", "contribution", "unique because of it")]
+        rows += [
+            (name, percent(each.contribution), f"{each.unique_because:,}")
+            for name, each in self.columns.items()
+        ]
+        word = "records" if self.persons is None else "persons"
+        units = f"{self.records if self.persons is None else self.persons:,} {word}"
+        return Face(
+            title=f"{self.expected_reidentifications:,.6g} of {units} expected "
+            f"to be re-identified, {self.unique:,} unique",
+            facts={
+                "risk, at worst": percent(self.maximum),
+                "risk, average": percent(self.average),
+                "classes": f"{self.classes:,}, the smallest has {self.smallest_class:,} {word}",
+            },
+            rows=rows,
+            warnings=self.warnings,
+        )
+
+    def __repr__(self) -> str:
+        return self.face().line("RiskReport")
+
+    def _repr_html_(self) -> str:
+        return self.face().html()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Classes:
-    """The classes of a table: distinct coded rows with their sizes.
+    """The equivalence classes of a table: distinct coded rows with their sizes.
 
     Attributes:
         codes: int32[classes, columns].
         sizes: int64[classes], fk.
-        population: float64[classes], Fk, or None where nothing is known.
-        weighted: Fk comes from sampling weights or a sampling fraction.
+        population: the people of each class, Fk.
     """
 
     names: tuple[str, ...]
     codes: NDArray[np.int32]
     sizes: NDArray[np.int64]
-    population: NDArray[np.float64] | None = None
-    weighted: bool = False
+    population: Population = field(default_factory=Population)
+
+    @property
+    def risks(self) -> NDArray[np.float64]:
+        """Return the risk of a record in each class."""
+        people = self.population.people
+        if people is not None and self.population.estimated:
+            return individual_risk(self.sizes, people)
+        # A population that is known leaves nothing to estimate.
+        return 1 / (self.sizes if people is None else np.maximum(people, self.sizes))
 
 
 def risk_report(
-    classes: Classes,
-    *,
-    household: Mapping[str, Any] | None = None,
-    population: Mapping[str, Any] | None = None,
-    max_size: int | None = None,
-    special: bool = True,
-    notices: Sequence[str] = (),
+    classes: Classes, question: RiskQuestion, *, household: HouseholdRisk | None = None
 ) -> RiskReport:
     """Compute every risk of a table from its classes.
 
     Args:
         classes: one row a class.
+        question: what was asked.
         household: what was found about households, if asked for.
-        population: what was found in a population table, if there is one.
-        max_size: largest set of columns that SUDA looks at.
-        special: False leaves out SUDA and what each column adds.
-        notices: words for the person who reads it.
     """
-    sizes, big = classes.sizes, classes.population
-    records = int(sizes.sum())
-    risks = individual_risk(sizes, sizes.astype(np.float64) if big is None else big)
-    if big is not None and not classes.weighted:
-        risks = 1 / np.maximum(big, sizes)  # the population itself is known: nothing to estimate
+    sizes, known, risks = classes.sizes, classes.population, classes.risks
+    records, people = int(sizes.sum()), known.people
     expected = float((sizes * risks).sum())
-    alone = special_uniques(classes.codes, sizes, max_size=max_size) if special else None
-    if alone is not None and not alone.complete:
-        notices = (
-            *notices,
-            f"special uniques: sets of more than {alone.max_size} columns left out",
-        )
+    special, notices = None, known.notices
+    if question.special:
+        special = special_uniques(classes.codes, sizes, max_size=question.max_size)
+        if not special.complete:
+            left_out = f"special uniques: sets of more than {special.max_size} columns left out"
+            notices = (*notices, left_out)
     return RiskReport(
         records=records,
         classes=len(sizes),
@@ -194,18 +265,18 @@ def risk_report(
         global_risk=expected / records if records else 0.0,
         expected_reidentifications=expected,
         prosecutor=prosecutor(sizes),
-        journalist=None if big is None else journalist(sizes, big),
-        marketer=marketer(sizes, big),
-        individual=_individual(sizes, risks, weighted=classes.weighted),
-        special={} if alone is None else _special(alone),
-        columns={} if alone is None else _columns(classes, alone),
-        population=population,
+        journalist=None if people is None else journalist(sizes, people),
+        marketer=marketer(sizes, people),
+        individual=_individual(sizes, risks, estimated=known.estimated),
+        special={} if special is None else _special(special),
+        columns={} if special is None else _columns(classes, special),
+        population=known.facts,
         household=household,
-        notices=tuple(notices),
+        notices=notices,
     )
 
 
-def _special(found: SpecialUniques) -> dict[str, Any]:
+def _special(found: SpecialUniques) -> SpecialFacts:
     return {
         "records": found.records,
         "by_size": {str(size): n for size, n in found.by_size.items()},
@@ -215,11 +286,11 @@ def _special(found: SpecialUniques) -> dict[str, Any]:
 
 
 def _individual(
-    sizes: NDArray[np.int64], risks: NDArray[np.float64], *, weighted: bool
-) -> dict[str, Any]:
+    sizes: NDArray[np.int64], risks: NDArray[np.float64], *, estimated: bool
+) -> IndividualRisk:
     records = int(sizes.sum())
     return {
-        "estimated": weighted,
+        "estimated": estimated,
         "maximum": float(risks.max()) if records else 0.0,
         "average": float((sizes * risks).sum()) / records if records else 0.0,
         "high_risk_above": HIGH_RISK,

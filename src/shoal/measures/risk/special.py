@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.kernels import infer as kernel
+from shoal.kernels.inference import column_sets as kernel
 
 MOST_WORK = 4_000_000_000
 """Cells that one analysis may look at; larger sets of columns are then left out."""
@@ -78,7 +78,7 @@ def special_uniques(
     most = _affordable(columns, len(counts), candidates=len(unique))
     top = min(max_size or columns, columns, most)
     score = np.zeros(len(counts))
-    shares, members = np.zeros(columns), np.zeros(columns, dtype=np.int64)
+    shares = np.zeros(columns)
     part_of = np.zeros((columns, len(unique)), dtype=bool)
     by_size: dict[int, int] = {}
     before: dict[tuple[int, ...], NDArray[np.bool_]] = {}
@@ -98,14 +98,13 @@ def special_uniques(
             part_of[list(names)] |= minimal
         by_size[size] = number
         before = alone
-    members = part_of.sum(axis=1)
     total = float(score.sum())
     return SpecialUniques(
         records=int((score > 0).sum()),
         by_size={size: number for size, number in by_size.items() if number},
         score=score,
         contribution=tuple(float(s) / total if total else 0.0 for s in shares),
-        members=tuple(int(m) for m in members),
+        members=tuple(int(m) for m in part_of.sum(axis=1)),
         max_size=top,
         complete=top >= min(columns, max_size or columns),
     )

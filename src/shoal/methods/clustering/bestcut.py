@@ -6,19 +6,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.kernels import clustering_cut as kernel
-from shoal.kernels.clustering_losses import packed
+from shoal.kernels.clustering import bestcut as kernel
+from shoal.kernels.clustering.losses import packed
 from shoal.methods.arrays import promise_of
+from shoal.methods.catalogue import BestCut
 from shoal.methods.clustering.clusters import Clusters
-from shoal.methods.clustering.settle import settle
+from shoal.methods.clustering.repair import recode_holding
 from shoal.methods.clustering.space import space_of
-from shoal.methods.frequency import FrequencyTable
-from shoal.methods.recoding import Recoding
+from shoal.methods.method import Setting
 from shoal.privacy import Promise
+from shoal.table.frequency import FrequencyTable
+from shoal.table.recoding import Recoding
 
 
 def bestcut(
-    table: FrequencyTable, models: Sequence[Promise], *, suppression_limit: float = 0.0
+    table: FrequencyTable, models: Sequence[Promise], method: BestCut, setting: Setting
 ) -> Recoding:
     """Cut where the information loss falls most, over all columns and all positions.
 
@@ -39,9 +41,10 @@ def bestcut(
         table.sensitive,
         losses=packed(space),
         promise=promise_of(models, table),
+        persons=table.persons,
     )
     clusters = Clusters(np.arange(table.rows), cuts.label, table.counts)
-    return settle(
+    return recode_holding(
         table, models, clusters, space=space, boxes=(cuts.low, cuts.high),
-        suppression_limit=suppression_limit,
+        suppression_limit=setting.suppression_limit,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Clusters as pieces: which records of which row are where, and the boxes around them."""
+"""Clusters: how many records of which row are in which, and the boxes around them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.clustering_space import BRANCHES, FULL, KIND, MISSING, SIZE, START, TABLE, Space
-from shoal.methods.frequency import FrequencyTable
+from shoal.kernels.clustering.space import BRANCHES, FULL, KIND, MISSING, SIZE, START, TABLE, Space
 from shoal.privacy import Promise
+from shoal.table.frequency import FrequencyTable
 
 MOST = 1 << 18
 """How many pairs of a record and a cluster are looked at together."""
 
 
 class Clusters(NamedTuple):
-    """Pieces: `records` of `row` are in cluster `label`; -1: in none."""
+    """Members: `records` of `row` are in cluster `label`; -1: in none."""
 
     row: NDArray[np.int64]
     label: NDArray[np.int64]
@@ -30,7 +30,7 @@ def least_records(models: Sequence[Promise]) -> int:
 
 
 def order_of(label: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the stable order by label: an eighth of `argsort`'s time for millions of pieces."""
+    """Return the stable order by label: an eighth of `argsort`'s time for millions of members."""
     keys = label << 32 | np.arange(len(label))
     keys.sort()
     return keys & 0xFFFFFFFF
@@ -63,6 +63,28 @@ def histograms_of(table: FrequencyTable, clusters: Clusters, number: int) -> NDA
     return histograms
 
 
+def over_rows(clusters: Clusters, *, rows: NDArray[np.int64], ends: NDArray[np.int64]) -> Clusters:
+    """Share clusters of tuples out to the rows of the table.
+
+    A tuple has several rows where sensitive values differ; its records go to its clusters in
+    the order of the rows.
+
+    Args:
+        clusters: their members are tuples.
+        rows: the rows of the table, those of the first tuple first.
+        ends: where the records of each row end when all are laid behind each other so.
+    """
+    order = np.lexsort((clusters.label, clusters.row))
+    tuple_ends = np.cumsum(clusters.records[order])
+    cuts = np.union1d(tuple_ends, ends)
+    begins = np.concatenate((np.zeros(1, dtype=np.int64), cuts))[: len(cuts)]
+    return Clusters(
+        rows[np.searchsorted(ends, begins, side="right")],
+        clusters.label[order][np.searchsorted(tuple_ends, begins, side="right")],
+        cuts - begins,
+    )
+
+
 def place_leftovers(
     clusters: Clusters,
     codes: NDArray[np.int32],
@@ -73,7 +95,7 @@ def place_leftovers(
     """Put the records that are in no cluster, one by one, where the loss grows least.
 
     Args:
-        clusters: the pieces; those with label -1 are the leftovers.
+        clusters: the members; those with label -1 are the leftovers.
         codes: codes of the table's rows.
         space: the losses.
         turns: the order of the leftover records (as their rows lie behind each other);
@@ -191,6 +213,21 @@ def _choose(
         one = slice(best, best + 1)
         known[i + 1 :, one] = growth(slice(i + 1, None), one)
     return chosen
+
+
+def box_losses(space: Space, low: NDArray[np.int32], high: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the loss of each box (a row of codes each), all columns together, in units."""
+    total = np.zeros(len(low), dtype=np.int64)
+    for j in range(low.shape[1]):
+        total += costs(space, j, low[:, j].astype(np.int64), high[:, j].astype(np.int64))
+    return total
+
+
+def lost_by(table: FrequencyTable, space: Space, clusters: Clusters) -> int:
+    """Return what clusters lose, in units."""
+    row, label, records = clusters
+    sizes = np.bincount(label, weights=records).astype(np.int64)
+    return int((sizes * box_losses(space, *boxes_of(table.codes[row], label))).sum())
 
 
 def costs(

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.kernels.clustering_member import grow
-from shoal.kernels.clustering_space import SCALE, Space
+from shoal.kernels.clustering.kmember import grow
+from shoal.kernels.clustering.space import SCALE, Space
+from shoal.methods.catalogue import KMember
 from shoal.methods.clustering.clusters import (
     Clusters,
     least_records,
@@ -18,20 +19,14 @@ from shoal.methods.clustering.clusters import (
 )
 from shoal.methods.clustering.repair import recode
 from shoal.methods.clustering.space import space_of
-from shoal.methods.frequency import FrequencyTable
-from shoal.methods.recoding import Recoding
+from shoal.methods.method import Setting
 from shoal.privacy import Promise
+from shoal.table.frequency import FrequencyTable
+from shoal.table.recoding import Recoding
 
 
 def kmember(
-    table: FrequencyTable,
-    models: Sequence[Promise],
-    *,
-    cm: bool = False,
-    target: str | None = None,
-    penalty: float = 1.0,
-    seed: int = 0,
-    suppression_limit: float = 0.0,
+    table: FrequencyTable, models: Sequence[Promise], method: KMember, setting: Setting
 ) -> Recoding:
     """Build clusters of k records one after another, each step with the least growth of loss.
 
@@ -54,9 +49,9 @@ def kmember(
     """
     k = least_records(models)
     space = space_of(table.domains)
-    classes = classes_of(table, target) if cm else None
-    extra = round(penalty * SCALE) if cm else 0
-    chance = np.random.default_rng(seed)
+    classes = classes_of(table, setting.target) if method.cm else None
+    extra = round(method.penalty * SCALE) if method.cm else 0
+    chance = np.random.default_rng(setting.seed)
     first = row_of_record(table, int(chance.integers(table.records)))
     clusters = grown(table, space, k=k, first=first, classes=classes, penalty=extra)
     turns = chance.permutation(int(clusters.records[clusters.label < 0].sum()))
@@ -66,7 +61,7 @@ def kmember(
         clusters = place_by_class(
             clusters, table.codes, space, turns=turns, classes=classes, penalty=extra
         )
-    return recode(table, models, clusters, space=space, suppression_limit=suppression_limit)
+    return recode(table, models, clusters, space=space, suppression_limit=setting.suppression_limit)
 
 
 def grown(
@@ -97,9 +92,9 @@ def row_of_record(table: FrequencyTable, record: int) -> int:
 
 
 def by_row(clusters: Clusters) -> Clusters:
-    """Return the pieces sorted by cluster, then by row."""
+    """Return the members sorted by cluster, then by row."""
     order = np.lexsort((clusters.row, clusters.label))
-    return Clusters(*(part[order] for part in clusters))
+    return Clusters(*(each[order] for each in clusters))
 
 
 def classes_of(table: FrequencyTable, target: str | None) -> NDArray[np.int32]:
@@ -113,6 +108,7 @@ def classes_of(table: FrequencyTable, target: str | None) -> NDArray[np.int32]:
         target = names[0]
     if target not in names:
         raise MethodError(
-            problem="--cm needs a target column that is no quasi-identifier: name it with --target"
+            problem="kmember: cm needs a target column that is no quasi-identifier: name it with "
+            "--target"
         )
     return table.sensitive[:, names.index(target)]

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.errors import MethodError
-from shoal.kernels.clustering_oka import State, attach
-from shoal.kernels.clustering_space import BRANCHES, FULL, KIND, MISSING, SIZE, START, TABLE, Space
+from shoal.kernels.clustering.oka import State, attach
+from shoal.kernels.clustering.space import (
+    BRANCHES,
+    FULL,
+    KIND,
+    MISSING,
+    SIZE,
+    START,
+    TABLE,
+    Space,
+    places_of,
+)
+from shoal.methods.catalogue import Oka
 from shoal.methods.clustering.clusters import Clusters, boxes_of, least_records
 from shoal.methods.clustering.repair import recode
 from shoal.methods.clustering.space import space_of
-from shoal.methods.frequency import FrequencyTable
-from shoal.methods.recoding import Recoding
+from shoal.methods.method import Setting
 from shoal.privacy import Promise
+from shoal.table.frequency import FrequencyTable
+from shoal.table.recoding import Recoding
 
 
 def oka(
-    table: FrequencyTable,
-    models: Sequence[Promise],
-    *,
-    iterations: int = 1,
-    size_factor: bool = True,
-    seed: int = 0,
-    suppression_limit: float = 0.0,
+    table: FrequencyTable, models: Sequence[Promise], method: Oka, setting: Setting
 ) -> Recoding:
     """Attach every record to the nearest of n // k random seeds, then even the sizes out.
 
@@ -43,74 +49,61 @@ def oka(
 
     `size_factor=False` leaves the cluster's size out of the distance: not the paper's method,
     but the switch that shows where its loss comes from (see the guide).
-
-    Raises:
-        MethodError: fewer than one iteration.
     """
-    if iterations < 1:
-        raise MethodError(problem="--iterations must be at least 1")
     k = least_records(models)
-    space = space_of(table.domains)
-    chance = np.random.default_rng(seed)
-    row = np.repeat(np.arange(table.rows), table.counts)
-    codes, places = table.codes[row], places_of(table, space)[row]
-    seeds = np.sort(chance.choice(len(row), max(len(row) // k, 1), replace=False))
-    ids = table.tuple_ids[row]
-    before, state = _cluster(codes, places, ids, seeds, space, size_factor)
-    for _ in range(iterations - 1):
-        seeds = _nearest_to_centroid(codes, places, before, state, space)
-        before, state = _cluster(codes, places, ids, seeds, space, size_factor)
-    label = _adjust(codes, places, before, space, k=k, chance=chance, sized=size_factor)
-    budget = int(suppression_limit * table.records)
+    records = records_of(table, space_of(table.domains))
+    chance = np.random.default_rng(setting.seed)
+    seeds = first_seeds(records, k, chance)
+    before, state = cluster(records, seeds, sized=method.size_factor)
+    for _ in range(method.iterations - 1):
+        seeds = _nearest_to_centroid(records, before, state)
+        before, state = cluster(records, seeds, sized=method.size_factor)
+    label = adjust(records, before, k=k, chance=chance, sized=method.size_factor)
+    budget = int(setting.suppression_limit * table.records)
     if budget:
-        label = _suppress_small(codes, before, label, space, k=k, budget=budget)
-    clusters = Clusters(row, label, np.ones(len(row), dtype=np.int64))
-    return recode(table, models, clusters, space=space, suppression_limit=suppression_limit)
+        label = _suppress_small(records, before, label, k=k, budget=budget)
+    clusters = Clusters(records.row, label, np.ones(len(label), dtype=np.int64))
+    return recode(
+        table, models, clusters, space=records.space, suppression_limit=setting.suppression_limit
+    )
 
 
-def stages(
-    table: FrequencyTable, *, k: int, size_factor: bool = True, seed: int = 0
-) -> dict[str, float]:
-    """Return the NCP after each stage, and how many clusters the first one leaves below k."""
-    space = space_of(table.domains)
-    chance = np.random.default_rng(seed)
+class Records(NamedTuple):
+    """The records of a table one by one: rows, codes, places (see `places_of_rows`), tuples."""
+
+    row: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    places: NDArray[np.int64]
+    tuples: NDArray[np.int64]
+    space: Space
+
+
+def records_of(table: FrequencyTable, space: Space) -> Records:
+    """Return the records in the order of the table."""
     row = np.repeat(np.arange(table.rows), table.counts)
-    codes, places = table.codes[row], places_of(table, space)[row]
-    seeds = np.sort(chance.choice(len(row), max(len(row) // k, 1), replace=False))
-    first, _ = _cluster(codes, places, table.tuple_ids[row], seeds, space, size_factor)
-    second = _adjust(codes, places, first, space, k=k, chance=chance, sized=size_factor)
-    whole = len(row) * int(space.column[:, FULL].sum())
-    number = int(first.max()) + 1
-    losses = [
-        sum(_loss(codes[members], space) for members in _members(label, number)) / whole
-        for label in (first, second)
-    ]
-    return {
-        "clusters": number,
-        "below k": int((np.bincount(first) < k).sum()),
-        "ncp after clustering": losses[0],
-        "ncp after adjustment": losses[1],
-    }
+    places = places_of_rows(table, space)
+    return Records(row, table.codes[row], places[row], table.tuple_ids[row], space)
 
 
-def places_of(table: FrequencyTable, space: Space) -> NDArray[np.int64]:
-    """Return the scaled position of each row on the lines; 0 in trees."""
+def places_of_rows(table: FrequencyTable, space: Space) -> NDArray[np.int64]:
+    """Return the scaled position of each row on the lines; 0 in trees and where it is missing."""
     places = np.zeros(table.codes.shape, dtype=np.int64)
     for j, facts in enumerate(space.column):
-        if facts[BRANCHES]:
-            continue
-        start = facts[START]
-        first = 1 if facts[MISSING] and facts[SIZE] > 1 else 0
-        positions = space.flat[start : start + facts[SIZE]]
-        if facts[KIND] == TABLE:  # the loss of a run that begins at the first value
-            positions = space.flat[start + first * facts[SIZE] :][: facts[SIZE]]
-        places[:, j] = positions[table.codes[:, j]]
+        if not facts[BRANCHES]:
+            places[:, j] = np.maximum(places_of(space, j), 0)[table.codes[:, j]]
     return places
 
 
-def _state(
+def first_seeds(records: Records, k: int, chance: np.random.Generator) -> NDArray[np.int64]:
+    """Draw n // k records."""
+    number = len(records.row)
+    return np.sort(chance.choice(number, max(number // k, 1), replace=False))
+
+
+def state_of(
     codes: NDArray[np.int32], places: NDArray[np.int64], label: NDArray[np.int64], number: int
 ) -> State:
+    """Return what is known of clusters: sizes, sums of places, and boxes."""
     sizes = np.bincount(label, minlength=number).astype(np.int64)
     sums = np.zeros((number, codes.shape[1]), dtype=np.int64)
     np.add.at(sums, label, places)
@@ -118,81 +111,65 @@ def _state(
     return sizes, sums, low.astype(np.int64), high.astype(np.int64)
 
 
-def _cluster(
-    codes: NDArray[np.int32],
-    places: NDArray[np.int64],
-    row: NDArray[np.int64],
-    seeds: NDArray[np.int64],
-    space: Space,
-    sized: bool,
+def cluster(
+    records: Records, seeds: NDArray[np.int64], *, sized: bool
 ) -> tuple[NDArray[np.int64], State]:
-    label = np.full(len(codes), -1)
+    """Return the cluster of each record after the clustering stage, and what it became."""
+    label = np.full(len(records.row), -1)
     label[seeds] = np.arange(len(seeds))
-    state = _state(codes[seeds], places[seeds], np.arange(len(seeds)), len(seeds))
+    state = state_of(records.codes[seeds], records.places[seeds], label[seeds], len(seeds))
     others = np.flatnonzero(label < 0)
     if not len(others):
         return label, state
-    fresh = np.concatenate(([True], row[others][1:] != row[others][:-1]))
-    heads = others[fresh]
+    tuples = records.tuples[others]
+    fresh = np.concatenate(([True], tuples[1:] != tuples[:-1]))
     copies = np.diff(np.append(np.flatnonzero(fresh), len(others)))
-    chosen = attach(codes[heads], copies, state, space=space, sized=sized)
+    heads = records.codes[others[fresh]]
+    chosen = attach(heads, copies, state, space=records.space, sized=sized)
     label[others] = np.repeat(chosen, copies)
     return label, state
 
 
-def _gaps(
-    codes: NDArray[np.int32],
-    places: NDArray[np.int64],
-    label: NDArray[np.int64],
-    state: State,
-    space: Space,
-) -> NDArray[np.int64]:
-    """Return size × distance of each record from its own cluster's centroid.
+def _by_gap(records: Records, label: NDArray[np.int64], state: State) -> NDArray[np.int64]:
+    """Return the records cluster by cluster, nearest to the centroid first, then in table order.
 
     In a tree the centroid is an ancestor of the record, so every member is equally far.
     """
     sizes, sums, low, high = state
-    gap = np.zeros(len(codes), dtype=np.int64)
-    for j, facts in enumerate(space.column):
+    gap = np.zeros(len(label), dtype=np.int64)
+    for j, facts in enumerate(records.space.column):
         if facts[BRANCHES]:
             continue
-        away = np.abs(sizes[label] * places[:, j] - sums[label, j])
+        away = np.abs(sizes[label] * records.places[:, j] - sums[label, j])
         if facts[MISSING]:
             mixed = (low[label, j] == 0) & (high[label, j] > 0)
             away = np.where(mixed, sizes[label] * facts[FULL], away)
             away = np.where((low[label, j] == 0) & ~mixed, 0, away)
         gap += away
-    return gap
+    return np.lexsort((np.arange(len(label)), gap, label))
 
 
 def _nearest_to_centroid(
-    codes: NDArray[np.int32],
-    places: NDArray[np.int64],
-    label: NDArray[np.int64],
-    state: State,
-    space: Space,
+    records: Records, label: NDArray[np.int64], state: State
 ) -> NDArray[np.int64]:
-    gap = _gaps(codes, places, label, state, space)
-    order = np.lexsort((np.arange(len(label)), gap, label))
+    order = _by_gap(records, label, state)
     ordered = label[order]
     first = np.concatenate(([True], ordered[1:] != ordered[:-1]))
     return np.sort(order[first])
 
 
-def _adjust(
-    codes: NDArray[np.int32],
-    places: NDArray[np.int64],
+def adjust(
+    records: Records,
     label: NDArray[np.int64],
-    space: Space,
     *,
     k: int,
     chance: np.random.Generator,
     sized: bool,
 ) -> NDArray[np.int64]:
     """Return the labels after large clusters have filled small ones."""
+    codes, places = records.codes, records.places
     number = int(label.max()) + 1
-    gap = _gaps(codes, places, label, _state(codes, places, label, number), space)
-    order = np.lexsort((np.arange(len(label)), gap, label))  # nearest first, then table order
+    order = _by_gap(records, label, state_of(codes, places, label, number))
     starts = np.searchsorted(label[order], np.arange(number))
     rank = np.empty(len(label), dtype=np.int64)
     rank[order] = np.arange(len(label)) - starts[label[order]]
@@ -200,69 +177,71 @@ def _adjust(
     free = free[chance.permutation(len(free))]
     label = label.copy()
     stay = rank < k
-    state = _state(codes[stay], places[stay], label[stay], number)
+    state = state_of(codes[stay], places[stay], label[stay], number)
     if len(free):
         ones = np.ones(len(free), dtype=np.int64)
-        label[free] = attach(codes[free], ones, state, space=space, fill=k, sized=sized)
+        label[free] = attach(codes[free], ones, state, space=records.space, fill=k, sized=sized)
     return label
 
 
 def _suppress_small(
-    codes: NDArray[np.int32],
+    records: Records,
     before: NDArray[np.int64],
     after: NDArray[np.int64],
-    space: Space,
     *,
     k: int,
     budget: int,
 ) -> NDArray[np.int64]:
-    """Suppress clusters that were small, and send their helpers home, where that loses less."""
+    """Suppress clusters that were small, and send their helpers back, where that loses less."""
+    codes, space = records.codes, records.space
     full = int(space.column[:, FULL].sum())
     number = int(before.max()) + 1
     sizes = np.bincount(before, minlength=number)
     label = after.copy()
-    members = _members(after, number)
+    members = members_of(after, number)
     for a in np.argsort(sizes, kind="stable"):
         if sizes[a] >= k or sizes[a] > budget:
             continue
         inside = members[a][label[members[a]] == a]
         own = inside[before[inside] == a]
         helpers = inside[before[inside] != a]
-        homes = np.unique(before[helpers])
-        now = _loss(codes[inside], space)
+        origins = np.unique(before[helpers])
+        now = loss_of(codes[inside], space)
         later = len(own) * full
-        for home in homes:
-            there = members[home][label[members[home]] == home]
-            back = np.concatenate((there, helpers[before[helpers] == home]))
-            now += _loss(codes[there], space)
-            later += _loss(codes[back], space)
+        for origin in origins:
+            there = members[origin][label[members[origin]] == origin]
+            back = np.concatenate((there, helpers[before[helpers] == origin]))
+            now += loss_of(codes[there], space)
+            later += loss_of(codes[back], space)
         if later < now and len(own) <= budget:
             label[own] = -1
             label[helpers] = before[helpers]
-            for home in homes:
-                members[home] = np.concatenate((members[home], helpers[before[helpers] == home]))
+            for origin in origins:
+                members[origin] = np.concatenate(
+                    (members[origin], helpers[before[helpers] == origin])
+                )
             budget -= len(own)
     return label
 
 
-def _members(label: NDArray[np.int64], number: int) -> list[NDArray[np.int64]]:
+def members_of(label: NDArray[np.int64], number: int) -> list[NDArray[np.int64]]:
+    """Return the records of each cluster."""
     order = np.argsort(label, kind="stable")
     return np.split(order, np.searchsorted(label[order], np.arange(1, number)))
 
 
-def _loss(codes: NDArray[np.int32], space: Space) -> int:
-    """Return the information loss of one class, in units."""
+def loss_of(codes: NDArray[np.int32], space: Space) -> int:
+    """Return the information loss of one class, in units.
+
+    Written for single boxes: `clusters.box_losses` takes three times as long for one.
+    """
     if not len(codes):
         return 0
     low, high = codes.min(axis=0), codes.max(axis=0)
-    return len(codes) * box_loss(low, high, space)
-
-
-def box_loss(low: NDArray[np.int32], high: NDArray[np.int32], space: Space) -> int:
-    """Return the loss of one box, in units, without compiled code."""
     total = 0
     for j, facts in enumerate(space.column):
-        a, b, start, size = int(low[j]), int(high[j]), int(facts[START]), int(facts[SIZE])
+        a, b = int(low[j]), int(high[j])
+        start, size = int(facts[START]), int(facts[SIZE])
         if facts[KIND] == TABLE:
             total += int(space.flat[start + a * size + b])
         elif not facts[BRANCHES]:
@@ -275,4 +254,4 @@ def box_loss(low: NDArray[np.int32], high: NDArray[np.int32], space: Space) -> i
             level = int(space.log[b - a])
             base = start + (level + 1) * size
             total += int(max(space.flat[base + a], space.flat[base + b - (1 << level)]))
-    return total
+    return len(codes) * total

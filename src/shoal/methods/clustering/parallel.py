@@ -10,16 +10,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.clustering_space import FULL, SCALE, Space
-from shoal.kernels.clustering_together import WISHES, Growing, far_apart, grow_together
-from shoal.methods.clustering.clusters import MOST, Clusters, costs, least_records
+from shoal.kernels.clustering.kmember_parallel import WISHES, Growing, far_apart, grow_together
+from shoal.kernels.clustering.space import FULL, SCALE, Space
+from shoal.methods.catalogue import KMemberParallel
+from shoal.methods.clustering.clusters import MOST, Clusters, costs, least_records, over_rows
 from shoal.methods.clustering.kmember import classes_of
 from shoal.methods.clustering.repair import recode
 from shoal.methods.clustering.space import space_of
-from shoal.methods.domain import Domain
-from shoal.methods.frequency import FrequencyTable
-from shoal.methods.recoding import Recoding
+from shoal.methods.method import Setting
 from shoal.privacy import Promise
+from shoal.table.domain import Domain
+from shoal.table.frequency import FrequencyTable
+from shoal.table.recoding import Recoding
 
 ROUNDS = 20
 
@@ -39,16 +41,7 @@ class Tuples(NamedTuple):
 
 
 def kmember_parallel(
-    table: FrequencyTable,
-    models: Sequence[Promise],
-    *,
-    cm: bool = False,
-    target: str | None = None,
-    penalty: float = 1.0,
-    groups: int = 8,
-    seed: int = 0,
-    threads: int | None = None,
-    suppression_limit: float = 0.0,
+    table: FrequencyTable, models: Sequence[Promise], method: KMemberParallel, setting: Setting
 ) -> Recoding:
     """Choose n // k seeds far from each other, then let all clusters grow at the same time.
 
@@ -71,15 +64,15 @@ def kmember_parallel(
     """
     k = least_records(models)
     space = space_of(table.domains)
-    chance = np.random.default_rng(seed)
-    tuples = tuples_of(table, classes_of(table, target) if cm else None)
-    extra = round(penalty * SCALE) if cm else 0
-    pieces = _clustered(
-        table, tuples, space, k=k, penalty=extra, groups=groups, chance=chance,
-        threads=threads or os.cpu_count() or 1,
+    chance = np.random.default_rng(setting.seed)
+    tuples = tuples_of(table, classes_of(table, setting.target) if method.cm else None)
+    extra = round(method.penalty * SCALE) if method.cm else 0
+    members = _clustered(
+        table, tuples, space, k=k, penalty=extra, groups=method.groups, chance=chance,
+        threads=setting.threads or os.cpu_count() or 1,
     )  # fmt: skip
-    clusters = over_rows(tuples, pieces)
-    return recode(table, models, clusters, space=space, suppression_limit=suppression_limit)
+    clusters = over_rows(members, rows=tuples.rows, ends=tuples.ends)
+    return recode(table, models, clusters, space=space, suppression_limit=setting.suppression_limit)
 
 
 def _clustered(
@@ -93,7 +86,7 @@ def _clustered(
     chance: np.random.Generator,
     threads: int,
 ) -> Clusters:
-    """Return pieces of tuples: Algorithm 2, lines 1 to 26."""
+    """Return members of tuples: Algorithm 2, lines 1 to 26."""
     number = table.records // k
     if not number:
         everything = np.arange(len(tuples.counts))
@@ -104,8 +97,10 @@ def _clustered(
     chosen, taken = far_apart(
         tuples.codes, tuples.counts, group, space=space, number=number, k=k, first=first
     )
-    pieces, boxes = grown(tuples, chosen, taken, space=space, k=k, penalty=penalty, threads=threads)
-    return place_at_once(tuples, pieces, boxes, space=space, penalty=penalty)
+    members, boxes = grown(
+        tuples, chosen, taken, space=space, k=k, penalty=penalty, threads=threads
+    )
+    return place_at_once(tuples, members, boxes, space=space, penalty=penalty)
 
 
 def tuples_of(table: FrequencyTable, classes: NDArray[np.int32] | None) -> Tuples:
@@ -125,19 +120,6 @@ def tuples_of(table: FrequencyTable, classes: NDArray[np.int32] | None) -> Tuple
     )
 
 
-def over_rows(tuples: Tuples, pieces: Clusters) -> Clusters:
-    """Share pieces of tuples out to the table's rows, in the order of these."""
-    order = np.lexsort((pieces.label, pieces.row))
-    ends = np.cumsum(pieces.records[order])
-    cuts = np.union1d(ends, tuples.ends)
-    begins = np.concatenate(([0], cuts[:-1]))
-    return Clusters(
-        tuples.rows[np.searchsorted(tuples.ends, begins, side="right")],
-        pieces.label[order][np.searchsorted(ends, begins, side="right")],
-        cuts - begins,
-    )
-
-
 def grown(
     tuples: Tuples,
     chosen: NDArray[np.int64],
@@ -148,7 +130,7 @@ def grown(
     penalty: int = 0,
     threads: int = 1,
 ) -> tuple[Clusters, tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Grow clusters from seeds; return the pieces, and the boxes of the clusters."""
+    """Grow clusters from seeds; return the members, and the boxes of the clusters."""
     left = tuples.counts - np.bincount(chosen, weights=taken, minlength=len(tuples.counts))
     left = left.astype(np.int64)
     small = np.flatnonzero(taken < k)
@@ -188,7 +170,7 @@ def grown(
 
 def place_at_once(
     tuples: Tuples,
-    pieces: Clusters,
+    members: Clusters,
     boxes: tuple[NDArray[np.int64], NDArray[np.int64]],
     *,
     space: Space,
@@ -198,35 +180,35 @@ def place_at_once(
 
     Figure 3.1, find_best_clusters: no leftover sees another one. Of equal clusters the first.
     """
-    rest = np.flatnonzero(pieces.label < 0)
+    rest = np.flatnonzero(members.label < 0)
     if not len(rest):
-        return pieces
-    kept = pieces.label >= 0
+        return members
+    kept = members.label >= 0
     low, high = boxes
     number = len(low)
-    sizes = np.bincount(pieces.label[kept], weights=pieces.records[kept]).astype(np.int64)
+    sizes = np.bincount(members.label[kept], weights=members.records[kept]).astype(np.int64)
     major = np.zeros(number, dtype=np.int64)
     if tuples.target is not None:
         kinds = int(tuples.target.max()) + 1
-        cells = pieces.label[kept] * kinds + tuples.target[pieces.row[kept]]
-        tally = np.bincount(cells, weights=pieces.records[kept], minlength=number * kinds)
+        cells = members.label[kept] * kinds + tuples.target[members.row[kept]]
+        tally = np.bincount(cells, weights=members.records[kept], minlength=number * kinds)
         major = tally.reshape(number, kinds).argmax(axis=1)
     everything = int(space.column[:, FULL].sum())
-    label = pieces.label.copy()
+    label = members.label.copy()
     step = max(MOST // number, 1)
     for begin in range(0, len(rest), step):
         some = rest[begin : begin + step]
-        codes = tuples.codes[pieces.row[some]].astype(np.int64)
+        codes = tuples.codes[members.row[some]].astype(np.int64)
         box = np.zeros((len(some), number), dtype=np.int64)
         for j in range(codes.shape[1]):
             code = codes[:, j, None]
             box += costs(space, j, np.minimum(low[:, j], code), np.maximum(high[:, j], code))
         loss = (sizes + 1) * box
         if tuples.target is not None:
-            is_odd = (tuples.target[pieces.row[some]][:, None] != major) | (box == everything)
+            is_odd = (tuples.target[members.row[some]][:, None] != major) | (box == everything)
             loss += np.where(is_odd, penalty, 0)
         label[some] = loss.argmin(axis=1)
-    return Clusters(pieces.row, label, pieces.records)
+    return Clusters(members.row, label, members.records)
 
 
 def split(

@@ -4,47 +4,52 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from itertools import pairwise
 from math import ceil
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.errors import MethodError
-from shoal.kernels import clustering_cut, clustering_local
 from shoal.kernels.axes import PromiseArrays
-from shoal.kernels.clustering_local import Pieces
-from shoal.kernels.clustering_losses import packed
-from shoal.kernels.clustering_space import BRANCHES, FULL, Space, places_of, tree_steps
+from shoal.kernels.clustering import bestcut
+from shoal.kernels.clustering import refine as local_search
+from shoal.kernels.clustering.losses import packed
+from shoal.kernels.clustering.refine import Pieces
+from shoal.kernels.clustering.space import BRANCHES, FULL, Space, places_of, tree_steps
 from shoal.methods.arrays import promise_of
+from shoal.methods.catalogue import KMember, Mondrian, Refine
 from shoal.methods.clustering.clusters import (
     Clusters,
     boxes_of,
-    costs,
-    histograms_of,
+    lost_by,
     order_of,
     place_leftovers,
 )
 from shoal.methods.clustering.kmember import grown
-from shoal.methods.clustering.mend import board_of, mend
-from shoal.methods.clustering.settle import settle
+from shoal.methods.clustering.repair import recode_holding, repaired
 from shoal.methods.clustering.space import space_of
-from shoal.methods.frequency import FrequencyTable
-from shoal.methods.recoding import Recoding
+from shoal.methods.clustering.split import split_holding
+from shoal.methods.method import Setting
+from shoal.methods.threads import in_threads
 from shoal.privacy import Promise
+from shoal.table.frequency import FrequencyTable
+from shoal.table.recoding import Recoding
 
-PART = 4_000
-"""Pieces that one local search looks at together; fixed, so that threads change nothing."""
+BLOCK = 4_000
+"""Members that one local search looks at together; fixed, so that threads change nothing."""
 
 EFFORTS = {"fast": (3.0, 0.0), "normal": (24.0, 0.3), "best": (80.0, 0.4)}
 """Rounds, and how much a step may lose at the beginning (on average, in whole columns)."""
 
+LESS = {"fast": (), "normal": ("fast",), "best": ("fast", "normal")}
+"""The efforts whose results an effort starts from at least."""
+
 TURNS = {"fast": 200_000, "normal": 600_000, "best": 2_000_000}
-"""Turns of pieces after which an effort ends, so that large tables take seconds too: fewer rounds
-then, and where there are more pieces than turns, one round on a part of the clusters."""
+"""Turns of members after which an effort ends, so that large tables take seconds too: fewer rounds
+then, and where there are more members than turns, one round on a part of the clusters."""
 
 LONG = 8
 """Up to this k a fast search dissolves and founds clusters in two rounds, above it in one: both
@@ -78,15 +83,11 @@ GROWN = 500_000
 """Up to this many rows begin as `kmember` has them: on 300,000 hospital stays (k = 10) that alone
 loses a quarter less than `bestcut`."""
 
-CELLS = 1 << 24
-"""Counts of sensitive values that the first clusters may take up together: 128 MB."""
-
 NEAR = 512
 """Clusters that each one looks at for a merger. After normal effort on Adult (k = 10) NCP is
 0.0825 with 128, 0.0809 with 256, 0.0802 with 512."""
 
-Part = TypeVar("Part")
-Found = TypeVar("Found")
+Block = TypeVar("Block")
 Rows = NDArray[np.int64]
 
 
@@ -127,64 +128,87 @@ class _Plan:
 
 
 def refine(
-    table: FrequencyTable,
-    models: Sequence[Promise],
-    *,
-    effort: str = "normal",
-    seconds: float | None = None,
-    seed: int = 0,
-    threads: int | None = None,
-    suppression_limit: float = 0.0,
+    table: FrequencyTable, models: Sequence[Promise], method: Refine, setting: Setting
 ) -> Recoding:
     """Lose less than the other methods by improving clusters step by step.
 
-    1. Every row begins alone, and rows are merged round by round (see `mend`) until every
-       cluster keeps the promise. Where there are many rows, they begin as `kmember` has them;
-       where there are very many, or with effort fast, they are cut by `bestcut`.
+    1. Where k alone is promised, every row begins alone, and rows are merged round by round (see
+       `merge`). Where there are many rows, they begin as `kmember` or `bestcut` has them,
+       whichever loses less; where there are very many, or with effort fast, as `bestcut` has
+       them. Where more is promised, they begin as `bestcut` has them under this promise, or cut
+       for k alone, merged by what mends the promise and split again (see `split`).
     2. What a row that k or more records share has to spare may fill other clusters.
     3. Rounds of local search on the true loss, each with the clusters in another order.
 
-    Args:
-        table: the distinct rows.
-        models: the promise. Every step keeps it.
-        effort: fast (few rounds), normal or best (many rounds, the first of which also
-            accept small losses, to leave dead ends).
-        seconds: stop after this time instead of after the effort's rounds; the beginning and
-            one round are made in any case. The result then depends on the speed of the machine.
-        seed: decides the orders.
-        threads: how many blocks are improved at once; never changes the result.
-        suppression_limit: share of records that may be suppressed.
+    Every step keeps the promise. Effort fast means few rounds, normal and best many, the first
+    of which also accept small losses, to leave dead ends. With seconds it stops after this time
+    instead of after the effort's rounds; the beginning and one round are made in any case, and
+    the result depends on the speed of the machine. The seed decides the orders; threads, how
+    many blocks are improved at once, never change the result.
 
-    Raises:
-        MethodError: there is no such effort, or no time at all.
+    Guarantee:
+        Up to GROWN rows it never loses more than `bestcut` or Mondrian under the same promise
+        and, but for effort fast, than `kmember`; without seconds, more effort never loses more.
     """
-    if effort not in EFFORTS:
-        raise MethodError(problem=f"--effort {effort}: must be one of {', '.join(EFFORTS)}")
-    if seconds is not None and not seconds > 0:
-        raise MethodError(problem="--seconds must be above 0")
+    effort, seconds = method.effort, method.seconds
     stop = None if seconds is None else time.perf_counter() + seconds
     space = space_of(table.domains)
     task = _Task(space, packed(space), promise_of(models, table))
-    chances: dict[str, Any] = {"seed": seed, "stop": stop, "threads": threads}
-    begin = _cut if effort == "fast" else _beginning(table, task)
-    is_part = begin is _cut and _plan(effort, table.rows, int(task.promise.k), **chances).share < 1
-    row, label, count = _start(table, task, begin, is_part=is_part)
-    plan = _plan(effort, len(row), int(task.promise.k), **chances)
-    secret = table.sensitive[row] + task.promise.start[:-1].astype(np.int32)
-    label, done = _improve(Pieces(table.codes[row], count, secret), label, task=task, plan=plan)
-    return settle(
-        table, models, Clusters(row, label, count), space=space,
-        suppression_limit=suppression_limit, facts={"effort": effort, "rounds": done},
+    found, done = _searched(table, task, effort, setting, stop)
+    candidates = [found]
+    if stop is None:
+        # What less effort finds may be better by chance: more must never lose more.
+        candidates += [_searched(table, task, e, setting, None)[0] for e in LESS[effort]]
+    if table.rows <= GROWN:
+        candidates += [
+            Clusters(each.row, each.label, each.count)
+            for rival in (Mondrian(), *(() if effort == "fast" else (KMember(),)))
+            if not (each := rival.search(table, models, setting)).suppressed
+        ]
+    best = min(candidates, key=lambda each: lost_by(table, space, each))
+    return recode_holding(
+        table, models, best, space=space,
+        suppression_limit=setting.suppression_limit, facts={"effort": effort, "rounds": done},
     )  # fmt: skip
 
 
+def _searched(
+    table: FrequencyTable, task: _Task, effort: str, setting: Setting, stop: float | None
+) -> tuple[Clusters, int]:
+    """Return the clusters that one effort finds, and its rounds; never worse than `bestcut`."""
+    plan_for = partial(_plan, effort, seed=setting.seed, stop=stop, threads=setting.threads)
+    k = int(task.promise.k)
+    starts: tuple[Beginning, ...] = (_cut,)
+    if task.promise.kind.size:
+        starts = (_cut, _mended) if table.rows <= GROWN else starts
+    elif effort != "fast" and table.rows <= MERGED:
+        starts = (_merged,)
+    elif effort != "fast" and table.rows <= GROWN:
+        starts = (_cut, _grown)
+    is_part = starts == (_cut,) and plan_for(table.rows, k=k).share < 1
+    begun = [_start(table, task, begin, is_part=is_part) for begin in starts]
+    first = min(begun, key=lambda start: lost_by(table, task.space, start))
+    row, label, count = first
+    size = k
+    if task.promise.kind.size:  # a turn takes longer in large clusters, whatever makes them large
+        size = max(k, table.records // (int(label.max()) + 1))
+    plan = plan_for(len(row), k=size)
+    secret = table.sensitive[row] + task.promise.start[:-1].astype(np.int32)
+    label, done = _improve(Pieces(table.codes[row], count, secret), label, task=task, plan=plan)
+    every = np.arange(table.rows)
+    found = [Clusters(row, label, count), first]
+    if starts == (_merged,):
+        found.append(_cut(table, task, every))
+    return min(found, key=lambda each: lost_by(table, task.space, each)), done
+
+
 def _plan(
-    effort: str, pieces: int, k: int, *, seed: int, stop: float | None, threads: int | None
+    effort: str, members: int, *, k: int, seed: int, stop: float | None, threads: int | None
 ) -> _Plan:
     """Return how long an effort searches: a turn costs more in large clusters."""
     most, loose = EFFORTS[effort]
     brief = (2 if k <= LONG else 1) if loose == 0.0 and stop is None else None
-    wanted = min(most, TURNS[effort] / max(pieces * max(1.0, k / 10), 1.0))
+    wanted = min(most, TURNS[effort] / max(members * max(1.0, k / 10), 1.0))
     rounds = max(1, int(wanted) if loose else ceil(wanted))
     if stop is not None:
         loose = WARM if loose else 0.0
@@ -208,15 +232,6 @@ class _Task(NamedTuple):
 Beginning = Callable[[FrequencyTable, _Task, Rows], Clusters]
 
 
-def _beginning(table: FrequencyTable, task: _Task) -> Beginning:
-    """Return how a table of this size begins; every cluster holds a count a sensitive value."""
-    values = task.promise.reference.size if task.promise.kind.size else 0
-    if table.rows <= MERGED and table.rows * values <= CELLS:
-        return _merged
-    clusters = table.records // max(int(task.promise.k), 1)
-    return _grown if table.rows <= GROWN and clusters * values <= CELLS else _cut
-
-
 def _start(
     table: FrequencyTable, task: _Task, begin: Beginning, *, is_part: bool = False
 ) -> Clusters:
@@ -234,7 +249,7 @@ def _start(
     if is_part and len(light) < table.rows:
         # What heavy rows have to spare may not find the light ones: they may do better together.
         starts = (Clusters(row, label, records), _begun(table, task, begin, every))
-        row, label, records = min(starts, key=lambda start: _lost(table, task.space, start))
+        row, label, records = min(starts, key=lambda start: lost_by(table, task.space, start))
     spare = np.clip(records - k, 0, k - 1)  # nobody needs more
     return Clusters(
         np.concatenate((row, np.repeat(row, spare))),
@@ -254,18 +269,9 @@ def _begun(table: FrequencyTable, task: _Task, begin: Beginning, light: Rows) ->
     )
 
 
-def _lost(table: FrequencyTable, space: Space, clusters: Clusters) -> int:
-    """Return what clusters lose, in units."""
-    row, label, records = clusters
-    low, high = (box.astype(np.int64) for box in boxes_of(table.codes[row], label))
-    sizes = np.bincount(label, weights=records).astype(np.int64)
-    each = sum(costs(space, j, low[:, j], high[:, j]) for j in range(low.shape[1]))
-    return int((sizes * each).sum())
-
-
 def _cut(table: FrequencyTable, task: _Task, rows: Rows) -> Clusters:
     some = slice(None) if len(rows) == table.rows else rows
-    found = clustering_cut.cut(
+    found = bestcut.cut(
         table.codes[some], table.counts[some], table.sensitive[some],
         losses=task.losses, promise=task.promise,
     )  # fmt: skip
@@ -279,38 +285,35 @@ def _merged(table: FrequencyTable, task: _Task, rows: Rows) -> Clusters:
 
 def _grown(table: FrequencyTable, task: _Task, rows: Rows) -> Clusters:
     part = replace(
-        table, codes=table.codes[rows], counts=table.counts[rows], sensitive=table.sensitive[rows]
-    )
+        table, codes=table.codes[rows], counts=table.counts[rows],
+        sensitive=table.sensitive[rows], persons=None,
+    )  # fmt: skip
     k = max(int(task.promise.k), 1)
     found = place_leftovers(grown(part, task.space, k=k, first=0), part.codes, task.space)
     return _kept(table, task, Clusters(rows[found.row], found.label, found.records))
 
 
+def _mended(table: FrequencyTable, task: _Task, rows: Rows) -> Clusters:
+    """Cut for k alone, merge until the promise holds, split again what can be split."""
+    none = np.zeros(0, dtype=np.int32)
+    plain = task._replace(promise=task.promise._replace(kind=none))
+    held = _kept(table, task, _cut(table, plain, rows))
+    return split_holding(table, held, space=task.space, promise=task.promise)
+
+
 def _kept(table: FrequencyTable, task: _Task, clusters: Clusters) -> Clusters:
     """Merge clusters until each keeps the promise."""
-    row, label, records = clusters
-    low, high = boxes_of(table.codes[row], label)
-    sizes = np.bincount(label, weights=records).astype(np.int64)
-    spread = histograms_of(table, clusters, len(sizes))
-    board = board_of(low, high, sizes, spread, space=task.space)
-    home = mend(board, promise=task.promise, budget=0, near=NEAR)
-    if (home < 0).any():  # the whole table breaks the promise: to be settled in the end
-        home = np.zeros(len(sizes), dtype=np.int64)
-    return Clusters(row, np.unique(home, return_inverse=True)[1][label], records)
-
-
-def _each(work: Callable[[Part], Found], parts: Sequence[Part], threads: int | None) -> list[Found]:
-    if len(parts) == 1 or threads == 1:
-        return [work(part) for part in parts]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, parts))
+    held = repaired(table, clusters, space=task.space, promise=task.promise, near=NEAR)
+    if (held.label < 0).any():  # the whole table breaks the promise: to be repaired in the end
+        return held._replace(label=np.zeros_like(held.label))
+    return held
 
 
 @dataclass(frozen=True)
 class _Round:
     """What the blocks of one round share."""
 
-    pieces: Pieces
+    members: Pieces
     label: NDArray[np.int64]
     task: _Task
     cool: int
@@ -319,14 +322,14 @@ class _Round:
     chance: tuple[int, int]
 
     def improve(self, block: tuple[int, NDArray[np.int64]]) -> tuple[NDArray[np.int64], int]:
-        """Return the labels of a block's pieces, and by how much the loss fell."""
+        """Return the labels of a block's members, and by how much the loss fell."""
         number, at = block
-        codes, counts, secret = self.pieces
+        codes, counts, secret = self.members
         chance = np.random.default_rng((*self.chance, number))
         label = self.label[at] - self.label[at[0]]
         turns = chance.permutation(len(at))
         slack = (chance.exponential(size=len(at)) * self.cool).astype(np.int64)
-        fallen = clustering_local.improve(
+        fallen = local_search.improve(
             Pieces(codes[at], counts[at], secret[at]),
             label,
             losses=self.task.losses,
@@ -341,7 +344,7 @@ class _Round:
 
 
 def _improve(
-    pieces: Pieces, label: NDArray[np.int64], *, task: _Task, plan: _Plan
+    members: Pieces, label: NDArray[np.int64], *, task: _Task, plan: _Plan
 ) -> tuple[NDArray[np.int64], int]:
     """Improve the clusters round by round; return the best labels and the number of rounds."""
     done = 0
@@ -350,7 +353,7 @@ def _improve(
     whole = int(task.space.column[:, FULL].max(initial=0))
     places = _places(task.space)
     while plan.goes_on(done):
-        rank = _line_up(pieces.codes, label, places, np.random.default_rng((plan.seed, done)))
+        rank = _line_up(members.codes, label, places, np.random.default_rng((plan.seed, done)))
         label = rank[label]
         order = order_of(label)
         blocks = [(i, order[a:b]) for i, (a, b) in enumerate(pairwise(_edges(label[order])))]
@@ -358,10 +361,10 @@ def _improve(
             blocks = _some(blocks, plan.share, np.random.default_rng((plan.seed, done, 1)))
         cool = int(plan.loose * whole * plan.warmth(done))
         this = _Round(
-            pieces, label, task, cool, plan.is_thorough(done), plan.thorough is not None,
+            members, label, task, cool, plan.is_thorough(done), plan.thorough is not None,
             (plan.seed, done),
         )  # fmt: skip
-        found = _each(this.improve, blocks, plan.threads)
+        found = in_threads(this.improve, blocks, plan.threads)
         fallen += sum(less for _, less in found)
         label = _renumbered(
             label, [(at, labels) for (_, at), (labels, _) in zip(blocks, found, strict=True)]
@@ -375,7 +378,7 @@ def _improve(
 def _renumbered(
     label: NDArray[np.int64], blocks: Sequence[tuple[Rows, NDArray[np.int64]]]
 ) -> NDArray[np.int64]:
-    """Return labels 0 … c-1: first those of the pieces in no block, then block by block."""
+    """Return labels 0 … c-1: first those of the members in no block, then block by block."""
     is_left = np.ones(len(label), dtype=bool)
     for at, _ in blocks:
         is_left[at] = False
@@ -392,7 +395,7 @@ def _renumbered(
     return fresh
 
 
-def _some(blocks: list[Part], share: float, chance: np.random.Generator) -> list[Part]:
+def _some(blocks: list[Block], share: float, chance: np.random.Generator) -> list[Block]:
     """Return a share of the blocks, at least one, in their order."""
     many = max(1, round(share * len(blocks)))
     return [blocks[i] for i in np.sort(chance.permutation(len(blocks))[:many])]
@@ -439,7 +442,7 @@ def _line_up(
 
 
 def _edges(label: NDArray[np.int64]) -> list[int]:
-    """Return where blocks of about PART pieces begin, each at the beginning of a cluster."""
-    wanted = np.arange(0, len(label), PART)
+    """Return where blocks of about BLOCK members begin, each at the beginning of a cluster."""
+    wanted = np.arange(0, len(label), BLOCK)
     edges = np.unique(np.searchsorted(label, label[wanted], side="left"))
     return [int(edge) for edge in edges] + [len(label)]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.clustering_space import LINE, SCALE, TABLE, TREE, Space
-from shoal.methods.domain import WEIGHTED, WEIGHTED_EXAMPLE, Domain, weighted_heights
+from shoal.kernels.clustering.space import LINE, SCALE, TABLE, TREE, Space
+from shoal.table.domain import WEIGHTED, WEIGHTED_EXAMPLE, Domain, weighted_heights
 
 SHORT = 256
 """Columns of up to this many values get a full table: one look-up, and it stays in the cache."""

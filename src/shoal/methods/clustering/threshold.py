@@ -8,24 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.kernels.clustering_space import SCALE
-from shoal.kernels.clustering_threshold import grow_within
+from shoal.kernels.clustering.space import SCALE
+from shoal.kernels.clustering.threshold import grow_within
+from shoal.methods.catalogue import Threshold
 from shoal.methods.clustering.clusters import Clusters
 from shoal.methods.clustering.repair import recode
 from shoal.methods.clustering.space import space_of
-from shoal.methods.domain import Domain
-from shoal.methods.frequency import FrequencyTable
-from shoal.methods.recoding import Recoding
+from shoal.methods.method import Setting
 from shoal.privacy import Promise
+from shoal.table.domain import Domain
+from shoal.table.frequency import FrequencyTable
+from shoal.table.recoding import Recoding
 
 
 def threshold(
-    table: FrequencyTable,
-    models: Sequence[Promise],
-    *,
-    diversity: float | None = None,
-    seed: int = 0,
-    suppression_limit: float = 0.0,
+    table: FrequencyTable, models: Sequence[Promise], method: Threshold, setting: Setting
 ) -> Recoding:
     """Grow clusters from random seeds until their diversity would exceed a threshold.
 
@@ -37,20 +34,13 @@ def threshold(
     they are suppressed where that loses less and `suppression_limit` allows it, and merged
     otherwise, so that a threshold chosen badly does not cost most of the table.
 
-    Args:
-        table: the distinct rows.
-        models: the promise.
-        diversity: the threshold; None: half a column more than a single record has.
-        seed: decides the seeds.
-        suppression_limit: share of records that may be suppressed.
-
     Raises:
         MethodError: not even a single record keeps below the threshold.
     """
-    label, _ = clusters_within(table, diversity=diversity, seed=seed)
+    label, _ = clusters_within(table, diversity=method.diversity, seed=setting.seed)
     clusters = Clusters(np.arange(table.rows), label, table.counts)
     space = space_of(table.domains)
-    return recode(table, models, clusters, space=space, suppression_limit=suppression_limit)
+    return recode(table, models, clusters, space=space, suppression_limit=setting.suppression_limit)
 
 
 def clusters_within(
@@ -76,7 +66,8 @@ def clusters_within(
     limit = single + round(more * SCALE) if diversity is None else round(diversity * SCALE)
     if limit < single:
         raise MethodError(
-            problem=f"--diversity must be at least {single / SCALE:.3f}, that of a single record"
+            problem=f"threshold: diversity must be at least {single / SCALE:.3f}, that of a single "
+            "record; give a larger one with --set diversity=…"
         )
     order = np.random.default_rng(seed).permutation(table.rows)
     values = np.stack([value for value, _ in parts], axis=1)

@@ -7,28 +7,24 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.errors import MethodError
-from shoal.kernels.clustering_space import Space
-from shoal.kernels.clustering_wfcm import fill, nearest_centroid
+from shoal.kernels.clustering.space import Space
+from shoal.kernels.clustering.wfcm import fill, nearest_centroid
+from shoal.methods.catalogue import Wfcm
 from shoal.methods.clustering.clusters import Clusters, boxes_of, least_records
-from shoal.methods.clustering.oka import places_of
+from shoal.methods.clustering.oka import places_of_rows
 from shoal.methods.clustering.repair import recode
 from shoal.methods.clustering.space import space_of
-from shoal.methods.frequency import FrequencyTable
-from shoal.methods.recoding import Recoding
+from shoal.methods.method import Setting
 from shoal.privacy import Promise
+from shoal.table.frequency import FrequencyTable
+from shoal.table.recoding import Recoding
 
 ONE = 1024
 """A weight of 1."""
 
 
 def wfcm(
-    table: FrequencyTable,
-    models: Sequence[Promise],
-    *,
-    iterations: int = 10,
-    seed: int = 0,
-    suppression_limit: float = 0.0,
+    table: FrequencyTable, models: Sequence[Promise], method: Wfcm, setting: Setting
 ) -> Recoding:
     """Cluster by C-means with weighted columns, then fill clusters below k from others.
 
@@ -39,24 +35,19 @@ def wfcm(
     is merged with the nearest one; of one that can spare them, it takes only the records
     that it misses. (The seeds say "merged"; taken literally, a table of 2k records, of
     which C-means puts k - 1 together, becomes a single class.)
-
-    Raises:
-        MethodError: fewer than one iteration.
     """
-    if iterations < 1:
-        raise MethodError(problem="--iterations must be at least 1")
     space = space_of(table.domains)
     k = least_records(models)
-    label = cluster_rows(table, k, space=space, iterations=iterations, seed=seed)
+    label = cluster_rows(table, k, space=space, iterations=method.iterations, seed=setting.seed)
     clusters = Clusters(*fill(table.codes, table.counts, label, space=space, k=k))
-    return recode(table, models, clusters, space=space, suppression_limit=suppression_limit)
+    return recode(table, models, clusters, space=space, suppression_limit=setting.suppression_limit)
 
 
 def cluster_rows(
     table: FrequencyTable, k: int, *, space: Space, iterations: int, seed: int
 ) -> NDArray[np.int64]:
     """Return the cluster of each row, before any is merged."""
-    places = places_of(table, space)
+    places = places_of_rows(table, space)
     chance = np.random.default_rng(seed)
     number = max(table.records // k, 1)
     chosen = np.sort(chance.choice(table.records, number, replace=False))

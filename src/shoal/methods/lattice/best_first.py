@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.lattice.board import Findings, Search
 from shoal.methods.lattice.measures import Floats, Measure, Tally
 from shoal.methods.lattice.space import Node
+from shoal.methods.lattice.state import Search, SearchState
 
 
 class Box(NamedTuple):
@@ -73,36 +73,36 @@ class Veto:
         return tuple(nodes[highest].tolist())
 
 
-def best_first(findings: Findings) -> Search:
+def best_first(state: SearchState) -> Search:
     """Search a lattice of any size.
 
     Guarantee:
-        `findings.bound` is never above the score of any solution; when the search ends
+        `state.bound` is never above the score of any solution; when the search ends
         by itself, the best solution is the best of the whole lattice.
     """
-    lattice, measure = findings.lattice, findings.measure
+    lattice, measure = state.lattice, state.measure
     floors = measure.floors()
-    veto = Veto(measure, budget=findings.budget)
-    for tally in findings.tallies:  # of a search that goes on where another one ended
+    veto = Veto(measure, budget=state.budget)
+    for tally in state.tallies:  # of a search that goes on where another one ended
         veto.learn(tally)
     heap = [Box(_join(measure, floors, lattice.bottom), 0, lattice.bottom, lattice.top)]
     made = 0
     while heap:
         box = heapq.heappop(heap)
-        findings.bound = min(max(box.bound, findings.bound), findings.best)
-        if box.bound >= findings.best:
+        state.bound = min(max(box.bound, state.bound), state.best)
+        if box.bound >= state.best:
             break
-        pivot = veto.rules_out(box.low, findings.best)
+        pivot = veto.rules_out(box.low, state.best)
         if pivot is None:
-            yield from _probe(box, floors, findings=findings, veto=veto)
-            pivot = veto.rules_out(box.low, findings.best) or box.low
+            yield from _probe(box, floors, state=state, veto=veto)
+            pivot = veto.rules_out(box.low, state.best) or box.low
         for low, high in _not_below(box, pivot):
             bound = max(_join(measure, floors, low), box.bound)
-            if bound < findings.best:
+            if bound < state.best:
                 made += 1
                 heapq.heappush(heap, Box(bound, made, low, high))
-    findings.proven = True
-    findings.bound = findings.best
+    state.proven = True
+    state.bound = state.best
 
 
 def _join(measure: Measure, scores: Floats, node: Node) -> float:
@@ -110,7 +110,7 @@ def _join(measure: Measure, scores: Floats, node: Node) -> float:
     return float(max(parts) if measure.takes_max else sum(parts))
 
 
-def _probe(box: Box, floors: Floats, *, findings: Findings, veto: Veto) -> Search:
+def _probe(box: Box, floors: Floats, *, state: SearchState, veto: Veto) -> Search:
     """Look on the cheapest path through a box for the highest node that rules out the lowest.
 
     When this ends, the lowest node is ruled out or counted.
@@ -119,12 +119,12 @@ def _probe(box: Box, floors: Floats, *, findings: Findings, veto: Veto) -> Searc
     low, high = 0, len(path) - 1
     while low <= high:
         middle = (low + high) // 2
-        best = findings.best
-        if path[middle] not in findings.counted:
+        best = state.best
+        if path[middle] not in state.counted:
             veto.learn((yield (path[middle],))[0])
-            if findings.best < best:
-                yield from _improve(findings, veto)
-        if veto.rules_out(box.low, findings.best) is None:
+            if state.best < best:
+                yield from _improve(state, veto)
+        if veto.rules_out(box.low, state.best) is None:
             high = middle - 1
         else:
             low = middle + 1
@@ -159,30 +159,30 @@ def _not_below(box: Box, node: Node) -> Iterator[tuple[Node, Node]]:
             yield low, (*edge[:j], *box.high[j:])
 
 
-def _improve(findings: Findings, veto: Veto) -> Search:
+def _improve(state: SearchState, veto: Veto) -> Search:
     """Walk from the best solution to better ones near it until there is none.
 
     Near are nodes one step away, then those where one column goes down and another up: at
     15 columns, these swaps found what 20,000 more boxes had not found.
     """
-    lattice, measure = findings.lattice, findings.measure
+    lattice, measure = state.lattice, state.measure
     floors = measure.floors()
     while True:
-        here = findings.ranked()[0]
+        here = state.ranked()[0]
         around = (*lattice.finer(here.node), *lattice.coarser(here.node))
         swaps = (up for down in lattice.finer(here.node) for up in lattice.coarser(down))
         for near in (around, swaps):
             fresh = dict.fromkeys(
                 node
                 for node in near
-                if node not in findings.counted
-                and _join(measure, floors, node) < findings.best
-                and veto.rules_out(node, findings.best) is None
+                if node not in state.counted
+                and _join(measure, floors, node) < state.best
+                and veto.rules_out(node, state.best) is None
             )
             if fresh:
                 for tally in (yield tuple(fresh)):
                     veto.learn(tally)
-            if findings.best < here.score:
+            if state.best < here.score:
                 break
         else:
             return

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels import lattice as kernel
-from shoal.kernels.lattice import Classes
+from shoal.kernels.lattice import classes as kernel
+from shoal.kernels.lattice.classes import Classes
+from shoal.kernels.lattice.spread import judge_spread
 from shoal.methods.arrays import promise_of
+from shoal.methods.lattice.constraint import Constraint, largest_distances
 from shoal.methods.lattice.measures import Measure, Tally
-from shoal.methods.lattice.pledge import Pledge, farthest
 from shoal.methods.lattice.space import Node, Space
+from shoal.methods.threads import in_threads
 
 MEMORY = 500_000_000
 _WORTH_A_THREAD = 100_000  # classes; below, handing over costs more than the work
@@ -34,6 +35,8 @@ class Answer(NamedTuple):
     classes: Classes
     due: NDArray[np.int64]  # per class: 0 it holds, else records that no finer node can keep
     widths: NDArray[np.int64]  # where the codes of each block begin
+    # Where persons are counted, the records of classes that fail at every finer node, too.
+    least: NDArray[np.int64] | None = None
 
 
 def _ends(sizes: Sequence[int]) -> NDArray[np.int64]:
@@ -49,12 +52,12 @@ class Evaluator:
     """
 
     def __init__(
-        self, space: Space, pledge: Pledge, *, threads: int = 2, memory: int = MEMORY
+        self, space: Space, constraint: Constraint, *, threads: int = 2, memory: int = MEMORY
     ) -> None:
-        self.space, self.pledge = space, pledge
+        self.space, self.constraint = space, constraint
         self._threads, self._memory = max(threads, 1), memory
-        self.promise = promise_of(pledge.models, space.table)
-        self._farthest = farthest(self.promise)
+        self.promise = promise_of(constraint.models, space.table)
+        self._distances = largest_distances(self.promise)
         self._measure: Measure | None = None
         self._widest = max(len(block) for block in space.blocks)
         self._payers = np.array(
@@ -85,11 +88,12 @@ class Evaluator:
             np.bincount(column, weights=counts, minlength=len(domain)).astype(np.int64)
             for column, domain in zip(codes, table.domains, strict=True)
         ]
-        self.home = starts
-        if table.sensitive_domains:  # neighbouring rows may differ in sensitive values only
+        self.finest = starts
+        # Neighbouring rows may differ in sensitive values, or in persons, only.
+        if table.sensitive_domains or table.persons is not None:
             fresh = np.ones(table.rows, dtype=np.bool_)
             fresh[1:] = (codes[:, 1:] != codes[:, :-1]).any(axis=0)
-            self.home, starts = np.cumsum(fresh) - 1, np.flatnonzero(fresh)
+            self.finest, starts = np.cumsum(fresh) - 1, np.flatnonzero(fresh)
             counts, codes = np.add.reduceat(counts, starts), codes[:, starts]
         packed = np.zeros((len(self.space.blocks), len(starts)), dtype=np.uint32)
         for b, block in enumerate(self.space.blocks):
@@ -130,11 +134,7 @@ class Evaluator:
                 (node, int(kernel.nearest(self._levels, self._sizes, len(self._kept), asked)))
             )
         heavy = sum(int(self._sizes[source]) for _, source in jobs) > _WORTH_A_THREAD
-        if len(jobs) > 1 and heavy and self._threads > 1:
-            with ThreadPoolExecutor(self._threads) as pool:
-                answers = list(pool.map(lambda job: self._count(*job), jobs))
-        else:
-            answers = [self._count(*job) for job in jobs]
+        answers = in_threads(lambda job: self._count(*job), jobs, self._threads if heavy else 1)
         found = []
         for (node, source), answer in zip(jobs, answers, strict=True):
             self.work += int(self._sizes[source]) * len(self.space.blocks)
@@ -147,14 +147,16 @@ class Evaluator:
         """Return the classes of a node, made from the finest ones and judged to the end."""
         return self._count(node, 0, whole=True)
 
-    def _count(self, node: Node, source: int, *, whole: bool = False) -> Answer:
+    def _grouped(
+        self, node: Node, source: int, most: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64], list[int]]:
+        """Return the new class of each old one, codes, sizes, and the width of each block."""
         old, low = self._kept[source], self._nodes[source]
         tables, widths = [], []
         for b in range(len(self.space.blocks)):
             table, width = self._step(b, low, node)
             tables.append(table)
             widths.append(width)
-        most = self.space.table.records if whole else self.pledge.most
         label, codes, sizes = kernel.regroup(
             old.codes,
             old.counts,
@@ -163,14 +165,18 @@ class Evaluator:
             np.array(widths),
             most,
         )
+        return label, codes, sizes, widths
+
+    def _count(self, node: Node, source: int, *, whole: bool = False) -> Answer:
+        old = self._kept[source]
+        most = self.space.table.records if whole else self.constraint.most_classes
+        label, codes, sizes, widths = self._grouped(node, source, most)
         rest = old[2:]
         if not self.promise.kind.size:
             due = sizes * (sizes < self.promise.k)
         elif sizes.size:
-            budget = self.space.table.records if whole else self.pledge.budget
-            due, *spread = kernel.judge_spread(
-                old, label, sizes, self.promise, self._farthest, budget
-            )
+            budget = self.space.table.records if whole else self.constraint.budget
+            due, *spread = judge_spread(old, label, sizes, self.promise, self._distances, budget)
             rest = (spread[0], spread[1], spread[2])  # type: ignore[assignment]
         else:
             due = sizes
@@ -220,7 +226,7 @@ class Evaluator:
 
     def read(self, node: Node, answer: Answer) -> Tally:
         """Add up what a node's classes lose."""
-        budget, classes, measure = self.pledge.budget, answer.classes, self._measure
+        budget, classes, measure = self.constraint.budget, answer.classes, self._measure
         found = classes.counts.size
         if not found:  # grouping stopped: too many classes for this budget
             return Tally(node=node, suppressed=budget + 1, least=budget + 1)
@@ -230,6 +236,11 @@ class Evaluator:
                 return Tally(node=node, suppressed=due, least=due, classes=found)
             if not due:
                 return Tally(node=node, suppressed=0, least=0, classes=found, published=found)
+        return self._summed(node, answer, budget)
+
+    def _summed(self, node: Node, answer: Answer, budget: int) -> Tally:
+        """Add up what the failing classes of a node lose, unless more than a budget are due."""
+        classes, measure = answer.classes, self._measure
         blocks = range(len(self.space.blocks))
         cost = np.concatenate([self._cost(b, node) for b in blocks])
         tally, logs, failed, paid = kernel.sum_up(
@@ -241,7 +252,7 @@ class Evaluator:
             node=node,
             suppressed=suppressed,
             least=least,
-            classes=found,
+            classes=classes.counts.size,
             published=published,
             squares=squares,
             published_squares=published_squares,

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from shoal.methods.lattice.board import Findings, Solution
+from shoal.core.documents import Document
 from shoal.methods.lattice.space import Node, Space
+from shoal.methods.lattice.state import SearchState, Solution
 
 RUNNERS_UP = 5
 
 
 def facts_of(
-    space: Space, findings: Findings, winner: Solution, *, method: str, late: int = 0
-) -> dict[str, Any]:
+    space: Space, state: SearchState, winner: Solution, *, method: str, late: int = 0
+) -> Document:
     """Return what a lattice search says about itself.
 
-    late: records that had to go after the search (see `result.settle`).
+    late: records that had to go after the search (see `result.repair`).
     """
-    measure = findings.measure
-    others = [found for found in findings.ranked() if found.node != winner.node]
-    evaluated = len(findings.counted)
+    measure = state.measure
+    others = [found for found in state.ranked() if found.node != winner.node]
+    evaluated = len(state.counted)
     return {
         "search": method,
         "levels": levels_of(space, winner.node),
         "loss": measure.value(winner.score),
         "utility_measure": measure.name,
-        "lattice": findings.lattice.size,
+        "lattice": state.lattice.size,
         "evaluated": evaluated,
-        "pruned": findings.lattice.size - evaluated if findings.proven else None,
-        "optimal": findings.proven,
-        "bound": _bound(findings, winner),
+        "pruned": state.lattice.size - evaluated if state.proven else None,
+        "optimal": state.proven,
+        "bound": _bound(state, winner),
         "runners_up": [
             {
                 "levels": levels_of(space, found.node),
@@ -39,33 +39,33 @@ def facts_of(
             }
             for found in others[:RUNNERS_UP]
         ],
-        "explanation": explain(space, findings, winner, method=method, late=late),
+        "explanation": [*explain(space, state, winner, method=method, late=late)],
     }
 
 
-def levels_of(space: Space, node: Node) -> dict[str, int]:
+def levels_of(space: Space, node: Node) -> Document:
     """Return the level of each column by name."""
     return {la.domain.name: level for la, level in zip(space.ladders, node, strict=True)}
 
 
 def explain(
-    space: Space, findings: Findings, winner: Solution, *, method: str, late: int = 0
+    space: Space, state: SearchState, winner: Solution, *, method: str, late: int = 0
 ) -> list[str]:
     """Return the account of a search, one sentence an entry."""
     return [
-        _how_far(space, findings, method=method),
-        _chosen(space, winner, records=space.table.records, budget=findings.budget),
-        *_proof(findings, winner, late=late),
-        *_shares(space, findings, winner),
-        *_neighbours(space, findings, winner),
-        *_second(findings, winner),
+        _how_far(space, state, method=method),
+        _chosen(space, winner, records=space.table.records, budget=state.budget),
+        *_proof(state, winner, late=late),
+        *_shares(space, state, winner),
+        *_neighbours(space, state, winner),
+        *_second(state, winner),
     ]
 
 
-def _how_far(space: Space, findings: Findings, *, method: str) -> str:
+def _how_far(space: Space, state: SearchState, *, method: str) -> str:
     return (
-        f"{method}: {len(findings.counted):,} of {findings.lattice.size:,} combinations of levels "
-        f"over {len(space.ladders)} columns were counted; {len(findings.solutions):,} of them "
+        f"{method}: {len(state.counted):,} of {state.lattice.size:,} combinations of levels "
+        f"over {len(space.ladders)} columns were counted; {len(state.solutions):,} of them "
         "keep the promise within the limit."
     )
 
@@ -83,17 +83,17 @@ def _chosen(space: Space, winner: Solution, *, records: int, budget: int) -> str
     )
 
 
-def _proof(findings: Findings, winner: Solution, *, late: int) -> list[str]:
-    value = findings.measure.value
-    name, loss = findings.measure.name, value(winner.score)
+def _proof(state: SearchState, winner: Solution, *, late: int) -> list[str]:
+    value = state.measure.value
+    name, loss = state.measure.name, value(winner.score)
     lines = []
     if late:
         lines.append(
             f"{late:,} of the suppressed records had to go because what suppression leaves is "
             "spread a little differently from the whole table."
         )
-    bound = _bound(findings, winner)
-    if findings.proven:
+    bound = _bound(state, winner)
+    if state.proven:
         lines.append(f"Its {name} is {loss:.6g}; no other combination can be lower: proven.")
     elif bound is not None:
         lines.append(f"Its {name} is {loss:.6g}; not proven: none can be below {bound:.6g}.")
@@ -102,15 +102,15 @@ def _proof(findings: Findings, winner: Solution, *, late: int) -> list[str]:
     return lines
 
 
-def _bound(findings: Findings, winner: Solution) -> float | None:
+def _bound(state: SearchState, winner: Solution) -> float | None:
     """Return what no combination can be below, where the search knows."""
-    if findings.bound == -math.inf:
+    if state.bound == -math.inf:
         return None
-    return findings.measure.value(min(findings.bound, winner.score))
+    return state.measure.value(min(state.bound, winner.score))
 
 
-def _shares(space: Space, findings: Findings, winner: Solution) -> list[str]:
-    parts = findings.measure.floors()
+def _shares(space: Space, state: SearchState, winner: Solution) -> list[str]:
+    parts = state.measure.floors()
     mine = [(float(parts[j, level]), j) for j, level in enumerate(winner.node)]
     whole = sum(part for part, _ in mine)
     if whole <= 0:
@@ -120,23 +120,23 @@ def _shares(space: Space, findings: Findings, winner: Solution) -> list[str]:
     return [f"Of what generalization costs, column {name!r} pays the most: {part / whole:.0%}."]
 
 
-def _neighbours(space: Space, findings: Findings, winner: Solution) -> list[str]:
+def _neighbours(space: Space, state: SearchState, winner: Solution) -> list[str]:
     """Say why no column could stay one level finer."""
     lines = []
-    losses = {found.node: found.score for found in findings.solutions}
-    for node in findings.lattice.finer(winner.node):
+    losses = {found.node: found.score for found in state.solutions}
+    for node in state.lattice.finer(winner.node):
         j = next(i for i, level in enumerate(node) if level != winner.node[i])
         name = space.ladders[j].domain.name
-        suppressed = findings.counted.get(node)
+        suppressed = state.counted.get(node)
         if suppressed is None:
             lines.append(f"One level less for {name!r} was ruled out by other combinations.")
         elif node not in losses:
             lines.append(
                 f"One level less for {name!r} would suppress more than the "
-                f"{findings.budget:,} records allowed."
+                f"{state.budget:,} records allowed."
             )
         else:
-            loss = findings.measure.value(losses[node])
+            loss = state.measure.value(losses[node])
             lines.append(
                 f"One level less for {name!r} would suppress {suppressed:,} records and lose "
                 f"{loss:.6g}."
@@ -144,9 +144,9 @@ def _neighbours(space: Space, findings: Findings, winner: Solution) -> list[str]
     return lines
 
 
-def _second(findings: Findings, winner: Solution) -> list[str]:
-    others = [found for found in findings.ranked() if found.node != winner.node]
+def _second(state: SearchState, winner: Solution) -> list[str]:
+    others = [found for found in state.ranked() if found.node != winner.node]
     if not others:
         return []
-    second = findings.measure.value(others[0].score)
+    second = state.measure.value(others[0].score)
     return [f"The best other combination that was counted loses {second:.6g}."]

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from shoal.kernels import lattice as kernel
-from shoal.methods.lattice.board import Board, Search
+from shoal.kernels.lattice import bounds as kernel
+from shoal.methods.lattice.state import Search, TaggedState
 
 
-def flash(board: Board) -> Search:
+def flash(tagged: TaggedState) -> Search:
     """Resolve an open node by a binary search on the cheapest path above it, again and again.
 
     A node on the path that has to suppress too much, or whose suppressed records alone make
@@ -29,29 +29,29 @@ def flash(board: Board) -> Search:
     """
     low_turn = True
     while True:
-        start = _lowest(board) if low_turn else _highest(board)
+        start = _lowest(tagged) if low_turn else _highest(tagged)
         if start < 0:
             break
         low_turn = not low_turn
-        path = kernel.climb(board.bounds, board.shape, start, math.inf).tolist()
+        path = kernel.climb(tagged.bounds, tagged.shape, start, math.inf).tolist()
         low, high = 0, len(path) - 1
         while low <= high:
             middle = (low + high) // 2
-            yield (board.node(path[middle]),)
-            if board.is_open(start):
+            yield (tagged.node(path[middle]),)
+            if tagged.is_open(start):
                 high = middle - 1
             else:
                 low = middle + 1
-    board.finish()
+    tagged.finish()
 
 
-def _lowest(board: Board) -> int:
-    place = int(board.bounds.argmin())
-    return place if board.is_open(place) else -1
+def _lowest(tagged: TaggedState) -> int:
+    place = int(tagged.bounds.argmin())
+    return place if tagged.is_open(place) else -1
 
 
-def _highest(board: Board) -> int:
-    if board.best == math.inf:  # every node is open, and the top says nothing
-        return _lowest(board)
-    place = int(np.where(board.bounds < board.best, board.bounds, -math.inf).argmax())
-    return place if board.is_open(place) else -1
+def _highest(tagged: TaggedState) -> int:
+    if tagged.best == math.inf:  # every node is open, and the top says nothing
+        return _lowest(tagged)
+    place = int(np.where(tagged.bounds < tagged.best, tagged.bounds, -math.inf).argmax())
+    return place if tagged.is_open(place) else -1

@@ -16,7 +16,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,6 @@ from shoal.core.errors import MethodError
 from shoal.methods.lattice.space import Ladder, Node, Space
 
 Floats = NDArray[np.float64]
-Aggregate = Literal["geometric", "arithmetic", "max"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -94,6 +93,24 @@ class Measure(ABC):
         return -math.inf
 
 
+class ColumnCosts(NamedTuple):
+    """What a column pays.
+
+    Attributes:
+        costs: per level, whole numbers that a record pays for each code.
+        base: per level, what generalization alone costs the column.
+        full: what a suppressed record pays.
+        scale: what turns a sum over records into the column's share.
+        weight: of the column.
+    """
+
+    costs: list[NDArray[np.int64]]
+    base: Floats
+    full: int
+    scale: float
+    weight: float
+
+
 class ColumnMeasure(Measure):
     """A measure that adds up columns: each pays for its level and for suppressed records.
 
@@ -105,17 +122,15 @@ class ColumnMeasure(Measure):
         self,
         name: str,
         *,
-        costs: list[list[NDArray[np.int64]]],
-        base: list[Floats],
-        full: Sequence[int],
-        scale: Sequence[float],
-        weights: Sequence[float],
+        columns: Sequence[ColumnCosts],
         aggregate: str,
         suppression_counts: bool = True,
     ) -> None:
         self.name = name
-        self._costs = costs
-        self._full, self._scale = np.array(full, dtype=np.int64), np.array(scale)
+        self._costs = [column.costs for column in columns]
+        self._full = np.array([column.full for column in columns], dtype=np.int64)
+        self._scale = np.array([column.scale for column in columns])
+        weights = [column.weight for column in columns]
         self._counts = suppression_counts
         self._aggregate = aggregate
         self.takes_max = aggregate == "max"
@@ -126,8 +141,10 @@ class ColumnMeasure(Measure):
             share = np.array(weights) / max(weights)
         self._share = share[:, None]
         # Short ladders repeat their last level, so that all fit one matrix.
-        deepest = max(len(part) for part in base)
-        self._base = np.array([np.pad(part, (0, deepest - len(part)), "edge") for part in base])
+        deepest = max(len(column.base) for column in columns)
+        self._base = np.array(
+            [np.pad(column.base, (0, deepest - len(column.base)), "edge") for column in columns]
+        )
         self._floors = self._shape(self._base)
         self._base_rows: list[list[float]] = self._base.tolist()
         self._floor_rows: list[list[float]] = self._floors.tolist()
@@ -288,13 +305,11 @@ def measure_of(
         k: the smallest class that the promise allows, for bounds.
 
     Raises:
-        MethodError: no such measure or aggregate.
+        MethodError: no such measure.
     """
     name = ALIASES.get(name, name)
     if name not in MEASURES:
         raise MethodError(problem=f"no utility measure {name!r}; there are {', '.join(MEASURES)}")
-    if aggregate not in ("geometric", "arithmetic", "max"):
-        raise MethodError(problem="aggregate must be geometric, arithmetic or max")
     if name in ("dm", "aecs", "class-entropy"):
         return ClassMeasure(name, space, k=k)
     return _column_measure(name, space, tallied, aggregate=aggregate)
@@ -312,39 +327,33 @@ ALIASES = {"height": "level-sum", "entropy": "non-uniform-entropy"}
 def _column_measure(
     name: str, space: Space, tallied: Sequence[NDArray[np.int64]], *, aggregate: str
 ) -> ColumnMeasure:
-    n = space.table.records
-    costs, base, full, scale = [], [], [], []
-    for ladder, counts in zip(space.ladders, tallied, strict=True):
-        cost, whole = _costs_of(name, ladder)
-        unit = _unit_of(name, ladder, n)
-        if "entropy" in name:
-            amounts = [_generalization_entropy(ladder, level, counts) for level in _levels(ladder)]
-        else:
-            sums = [
-                int((counts * cost[level][ladder.codes[level]]).sum()) for level in _levels(ladder)
-            ]
-            least = n if name == "loss" else 0  # a record covers a leaf at the very least
-            amounts = [(total - least) * unit for total in sums]
-        costs.append(cost)
-        base.append(np.array(amounts, dtype=np.float64))
-        full.append(whole)
-        scale.append(unit)
+    columns = [
+        _column_costs(name, ladder, counts, space.table.records)
+        for ladder, counts in zip(space.ladders, tallied, strict=True)
+    ]
     joined = {"loss": aggregate, "precision-loss": "arithmetic", "ncp": "arithmetic"}
     kind = EntropyMeasure if name == "non-uniform-entropy" else ColumnMeasure
     return kind(
         name,
-        costs=costs,
-        base=base,
-        full=full,
-        scale=scale,
-        weights=[ladder.domain.weight for ladder in space.ladders],
+        columns=columns,
         aggregate=joined.get(name, "sum"),
         suppression_counts=name not in ("level-sum", "entropy-monotone"),
     )
 
 
-def _levels(ladder: Ladder) -> range:
-    return range(ladder.levels)
+def _column_costs(
+    name: str, ladder: Ladder, counts: NDArray[np.int64], records: int
+) -> ColumnCosts:
+    costs, full = _costs_of(name, ladder)
+    unit = _unit_of(name, ladder, records)
+    levels = range(ladder.levels)
+    if "entropy" in name:
+        amounts = [_generalization_entropy(ladder, level, counts) for level in levels]
+    else:
+        sums = [int((counts * costs[level][ladder.codes[level]]).sum()) for level in levels]
+        least = records if name == "loss" else 0  # a record covers a leaf at the very least
+        amounts = [(total - least) * unit for total in sums]
+    return ColumnCosts(costs, np.array(amounts, dtype=np.float64), full, unit, ladder.domain.weight)
 
 
 def _costs_of(name: str, ladder: Ladder) -> tuple[list[NDArray[np.int64]], int]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.lattice import Classes
+from shoal.core.documents import Document
+from shoal.kernels.lattice.classes import Classes
+from shoal.methods.lattice.constraint import Constraint
 from shoal.methods.lattice.evaluate import Answer, Evaluator
-from shoal.methods.lattice.pledge import Pledge
 from shoal.methods.lattice.space import Node, Space
-from shoal.methods.recoding import Recoding
 from shoal.methods.sensitive import sensitive_column
 from shoal.privacy import EquivalenceClass, Promise, judge_classes
+from shoal.table.recoding import Recoding
 
 
-def settle(answer: Answer, evaluator: Evaluator) -> Answer:
+def repair(answer: Answer, evaluator: Evaluator) -> Answer:
     """Suppress classes that are no longer close once the suppressed records are gone.
 
     A search compares classes with the whole table. Whoever checks the release has only
@@ -26,22 +27,22 @@ def settle(answer: Answer, evaluator: Evaluator) -> Answer:
     Guarantee:
         Every class left keeps every closeness model against the records left.
     """
-    models = closeness_of(evaluator.pledge)
+    models = closeness_of(evaluator.constraint)
     changed = bool(models) and bool((answer.due > 0).any())
     while changed:
         changed = False
         for model in models:
-            before, answer = answer, without_far(answer, evaluator, model)
+            before, answer = answer, without_distant(answer, evaluator, model)
             changed = changed or before is not answer
     return answer
 
 
-def closeness_of(pledge: Pledge) -> list[Promise]:
+def closeness_of(constraint: Constraint) -> list[Promise]:
     """Return the promises that compare a class with all records."""
-    return [promise for promise in pledge.models if promise.compares]
+    return [promise for promise in constraint.models if promise.compares]
 
 
-def without_far(
+def without_distant(
     answer: Answer,
     evaluator: Evaluator,
     model: Promise,
@@ -51,9 +52,9 @@ def without_far(
     """Suppress the classes that a closeness model refuses; the same answer if there are none.
 
     total: how many records have each value among those that classes are compared with; None:
-    the records that are left, or those of the whole where the table is a part of one.
+    the records that are left, or those of the whole where the table is a partition of one.
     """
-    failing = _far(model, answer.classes, answer.due == 0, evaluator=evaluator, total=total)
+    failing = _distant(model, answer.classes, answer.due == 0, evaluator=evaluator, total=total)
     if not failing.size:
         return answer
     due = answer.due.copy()
@@ -61,7 +62,7 @@ def without_far(
     return answer._replace(due=due)
 
 
-def _far(
+def _distant(
     model: Promise,
     classes: Classes,
     kept: NDArray[np.bool_],
@@ -75,6 +76,8 @@ def _far(
     begin = int(evaluator.promise.start[column])
     end = int(evaluator.promise.start[column + 1])
     wanted = np.flatnonzero(kept)
+    if not wanted.size:  # all are gone: there is nothing left to compare with
+        return wanted
     histogram = np.zeros((len(wanted), end - begin), dtype=np.int64)
     for i, c in enumerate(wanted.tolist()):
         span = slice(int(classes.first[c]), int(classes.first[c + 1]))
@@ -96,11 +99,16 @@ def _far(
 
 
 def recoding_at(
-    space: Space, node: Node, answer: Answer, *, home: NDArray[np.int64], facts: dict[str, Any]
+    space: Space,
+    node: Node,
+    answer: Answer,
+    finest: NDArray[np.int64],
+    *,
+    facts: Document,
 ) -> Recoding:
     """Return the release of one node as a recoding; its boxes are all that a label covers.
 
-    home: the finest class of each row; `answer` was counted from the finest classes.
+    finest: the finest class of each row; `answer` was counted from the finest classes.
     """
     table = space.table
     holds = np.flatnonzero(answer.due == 0)
@@ -112,7 +120,7 @@ def recoding_at(
         low=boxes.low,
         high=boxes.high,
         row=np.arange(table.rows, dtype=np.int64),
-        label=rank[answer.label][home],
+        label=rank[answer.label][finest],
         count=table.counts,
         node=boxes.node,
         facts=facts,

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from shoal.core.errors import NoSolutionError
 from shoal.methods.lattice.best_first import best_first
-from shoal.methods.lattice.board import DENSE, Board, Findings, drive
-from shoal.methods.lattice.evaluate import Evaluator
+from shoal.methods.lattice.constraint import constraint_of
 from shoal.methods.lattice.flash import flash
 from shoal.methods.lattice.measures import SuppressionMeasure
-from shoal.methods.lattice.pledge import pledge_of
+from shoal.methods.lattice.person_evaluate import evaluator_for
 from shoal.methods.lattice.space import Space
+from shoal.methods.lattice.state import DENSE, SearchState, TaggedState, drive
 from shoal.privacy import Promise
 
 
@@ -29,21 +29,21 @@ def no_solution(
     The smallest limit is found by a search of its own, which minimizes suppression.
     """
     records = space.table.records
-    pledge = pledge_of(models, records=records, limit=1.0)
-    evaluator = Evaluator(space, pledge, threads=threads)
-    measure = SuppressionMeasure("suppression", space, k=pledge.k)
+    constraint = constraint_of(models, space.table, limit=1.0)
+    evaluator = evaluator_for(space, constraint, threads=threads)
+    measure = SuppressionMeasure("suppression", space, k=constraint.k)
     evaluator.use(measure)
     if space.lattice.size <= DENSE:
-        board = Board(space.lattice, measure, budget=pledge.budget)
-        findings: Findings = board
-        search = flash(board)
+        tagged = TaggedState(space.lattice, measure, budget=constraint.budget)
+        state: SearchState = tagged
+        search = flash(tagged)
     else:
-        findings = Findings(space.lattice, measure, pledge.budget)
-        search = best_first(findings)
-    drive(search, findings, answer=evaluator.tallies, stop=stop)
+        state = SearchState(space.lattice, measure, constraint.budget)
+        search = best_first(state)
+    drive(search, state, answer=evaluator.tallies, stop=stop)
     tightest = _tightest(space, models)
     given = f"no combination of levels keeps the promise and suppresses at most {limit:.6g} of the"
-    found = findings.ranked()
+    found = state.ranked()
     if not found:
         return NoSolutionError(
             problem=f"{given} {records} records, and no larger limit would do: every record would "
@@ -52,7 +52,7 @@ def no_solution(
             smallest_limit=None,
         )
     smallest = smallest_limit(found[0].suppressed, records)
-    how = "the smallest limit that would do is" if findings.proven else "a limit that would do is"
+    how = "the smallest limit that would do is" if state.proven else "a limit that would do is"
     return NoSolutionError(
         problem=f"{given} {records} records; {how} {smallest:.6g}. {tightest}",
         limit=limit,
@@ -80,8 +80,8 @@ def _tightest(space: Space, models: tuple[Promise, ...]) -> str:
     """
     failing = []
     for model in models:
-        pledge = pledge_of([model], records=space.table.records, limit=0.0)
-        tally = Evaluator(space, pledge).tally(space.lattice.top)
+        constraint = constraint_of([model], space.table, limit=0.0)
+        tally = evaluator_for(space, constraint).tally(space.lattice.top)
         if tally.suppressed:
             failing.append(model)
     for model in failing:
@@ -100,8 +100,8 @@ def _tightest(space: Space, models: tuple[Promise, ...]) -> str:
 
 
 def _tightest_quasi(space: Space, models: tuple[Promise, ...]) -> str:
-    pledge = pledge_of(models, records=space.table.records, limit=1.0)
-    evaluator = Evaluator(space, pledge)
+    constraint = constraint_of(models, space.table, limit=1.0)
+    evaluator = evaluator_for(space, constraint)
     worst, name = -1, ""
     for j, ladder in enumerate(space.ladders):
         top = space.lattice.top

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError, UnknownValueError
 from shoal.hierarchies.tree import Hierarchy
-from shoal.kernels.lattice import BLOCK
-from shoal.methods.domain import MISSING_NODE, ROOT, Domain
-from shoal.methods.frequency import FrequencyTable
+from shoal.kernels.lattice.classes import BLOCK
+from shoal.table.domain import MISSING_NODE, ROOT, Domain
+from shoal.table.frequency import FrequencyTable
 
 Node = tuple[int, ...]
 

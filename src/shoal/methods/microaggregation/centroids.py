@@ -19,18 +19,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.hierarchies.tree import number_text
-from shoal.kernels import microaggregation_semantic as kernel
-from shoal.methods.domain import Domain
-from shoal.methods.frequency import FrequencyTable
+from shoal.core.numbers import number_text
+from shoal.kernels.microaggregation import semantic as kernel
 from shoal.methods.microaggregation.semantic import candidates, semantics_of
-from shoal.methods.recoding import Recoding
+from shoal.table.domain import Domain
+from shoal.table.frequency import FrequencyTable
+from shoal.table.recoding import Recoding
 
 MORE_DECIMALS = 4
 
 
 class Groups(NamedTuple):
-    """Pieces class after class: the table's row, its records; starts: int64[classes + 1]."""
+    """Members class after class: the table's row, its records; starts: int64[classes + 1]."""
 
     row: NDArray[np.int64]
     records: NDArray[np.int64]
@@ -52,7 +52,7 @@ def centroids(
 
 
 def groups_of(recoding: Recoding) -> Groups:
-    """Return the released pieces of a recoding, class after class."""
+    """Return the released members of a recoding, class after class."""
     kept = np.flatnonzero(recoding.label >= 0)
     order = kept[np.argsort(recoding.label[kept], kind="stable")]
     starts = np.searchsorted(recoding.label[order], np.arange(recoding.classes + 1))
@@ -81,13 +81,9 @@ def _nodes(
     domain: Domain, codes: NDArray[np.int32], groups: Groups, distance: str | None
 ) -> tuple[str | None, ...]:
     semantics = semantics_of((domain,), distance=distance)
-    out = np.empty(len(groups.starts) - 1, dtype=np.int64)
     start = semantics.column[0, kernel.PLACE]
     place = semantics.flat[start : start + len(domain)]
-    kernel.centres(
-        *semantics, 0, place[codes], groups.records, groups.starts, *kernel.scratch_of(semantics),
-        out,
-    )  # fmt: skip
+    out = kernel.centroids_of(semantics, 0, place[codes], groups.records, groups.starts)
     tree = domain.tree
     if tree is None:
         raise TypeError("a line has no nodes")
@@ -99,7 +95,7 @@ def _nodes(
 def _mostly_missing(
     domain: Domain, codes: NDArray[np.int32], groups: Groups
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return each class's records that are not missing, 0 where most are; and each piece's."""
+    """Return each class's records that are not missing, 0 where most are; and each member's."""
     present = np.where(codes == 0, 0, groups.records) if domain.has_missing else groups.records
     sizes, kept = _sums(groups.records, groups), _sums(present, groups)
     return np.where(2 * kept < sizes, 0, kept), present
@@ -151,7 +147,7 @@ def _medians(domain: Domain, codes: NDArray[np.int32], groups: Groups) -> tuple[
     order = np.argsort(label * len(domain) + codes, kind="stable")
     upto = np.cumsum(present[order])
     before = np.concatenate(([0], np.cumsum(_sums(present, groups))))[:-1]
-    # The first piece at which the class has seen half of its records.
+    # The first member at which the class has seen half of its records.
     at = np.searchsorted(upto, before + (kept + 1) // 2)
     chosen = codes[order][np.minimum(at, max(len(order) - 1, 0))] if len(order) else codes[:0]
     return tuple([domain.labels[code] if n else None for code, n in zip(chosen, kept, strict=True)])

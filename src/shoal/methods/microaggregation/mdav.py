@@ -7,22 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.errors import MethodError
-from shoal.kernels import microaggregation_mdav as kernel
+from shoal.kernels.microaggregation import mdav as kernel
+from shoal.methods.catalogue import Mdav, VMdav
 from shoal.methods.clustering.clusters import Clusters, least_records
-from shoal.methods.clustering.repair import recode
-from shoal.methods.clustering.space import space_of
-from shoal.methods.frequency import FrequencyTable
+from shoal.methods.method import Setting
 from shoal.methods.microaggregation.points import blocks_of, points_of
-from shoal.methods.recoding import Recoding
+from shoal.methods.microaggregation.smdav import finish
 from shoal.privacy import Promise
+from shoal.table.frequency import FrequencyTable
+from shoal.table.recoding import Recoding
 
 
 def mdav(
-    table: FrequencyTable,
-    models: Sequence[Promise],
-    *,
-    suppression_limit: float = 0.0,
+    table: FrequencyTable, models: Sequence[Promise], method: Mdav, setting: Setting
 ) -> Recoding:
     """Group by maximum distance to the average vector [domingo2002, domingo2005].
 
@@ -36,15 +33,11 @@ def mdav(
         in the order of the table is taken. Equal records count as often as they occur.
     """
     found = kernel.mdav(blocks_of(points_of(table)), table.counts, k=least_records(models))
-    return _release(table, models, Clusters(*found), suppression_limit)
+    return finish(table, models, Clusters(*found), setting)
 
 
 def vmdav(
-    table: FrequencyTable,
-    models: Sequence[Promise],
-    *,
-    gamma: float = 0.2,
-    suppression_limit: float = 0.0,
+    table: FrequencyTable, models: Sequence[Promise], method: VMdav, setting: Setting
 ) -> Recoding:
     """Group as MDAV does, with groups of k to 2k - 1 records [solanas2006].
 
@@ -58,20 +51,15 @@ def vmdav(
     Guarantee:
         The groups of the plain text; of equally distant records the first in the order of
         the table is taken, of equally distant groups the one made first.
-
-    Raises:
-        MethodError: gamma is below 0 or no number.
     """
-    if not 0.0 <= gamma < np.inf:
-        raise MethodError(problem="--gamma must be a number from 0 on (0.2: scattered data)")
     points = points_of(table)
     k = least_records(models)
-    found = Clusters(*kernel.vmdav(blocks_of(points), table.counts, k=k, gamma=gamma))
-    return _release(table, models, _settled(found, points), suppression_limit)
+    found = Clusters(*kernel.vmdav(blocks_of(points), table.counts, k=k, gamma=method.gamma))
+    return finish(table, models, _placed(found, points), setting)
 
 
-def _settled(clusters: Clusters, points: NDArray[np.float64]) -> Clusters:
-    """Put the pieces without a group where the nearest mean is."""
+def _placed(clusters: Clusters, points: NDArray[np.float64]) -> Clusters:
+    """Put the records without a group where the nearest mean is."""
     row, label, records = clusters
     left = label < 0
     if not left.any():
@@ -81,18 +69,10 @@ def _settled(clusters: Clusters, points: NDArray[np.float64]) -> Clusters:
     kept = points[row[~left]] * records[~left, None]
     groups = int(label.max()) + 1
     sizes = np.bincount(label[~left], weights=records[~left], minlength=groups)
-    settled = label.copy()
+    placed = label.copy()
     gaps = np.zeros((int(left.sum()), groups))
     for c in range(points.shape[1]):
         mean = np.bincount(label[~left], weights=kept[:, c], minlength=groups) / sizes
         gaps += (points[row[left], c][:, None] - mean[None, :]) ** 2
-    settled[left] = gaps.argmin(axis=1)
-    return Clusters(row, settled, records)
-
-
-def _release(
-    table: FrequencyTable, models: Sequence[Promise], clusters: Clusters, limit: float
-) -> Recoding:
-    return recode(
-        table, models, clusters, space=space_of(table.domains), suppression_limit=limit, join=False
-    )
+    placed[left] = gaps.argmin(axis=1)
+    return Clusters(row, placed, records)

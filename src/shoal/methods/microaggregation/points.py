@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.kernels.microaggregation_mdav import Blocks
-from shoal.methods.domain import Domain
-from shoal.methods.frequency import FrequencyTable
+from shoal.kernels.microaggregation.mdav import Blocks
+from shoal.table.domain import Domain
+from shoal.table.frequency import FrequencyTable
 
 AXES = 32
 """Coordinates that one categorical column may have."""

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.errors import MethodError
-from shoal.kernels import microaggregation_mdav as searches
-from shoal.kernels.microaggregation_refine import Crowd, anneal, cut
+from shoal.kernels.microaggregation import mdav as searches
+from shoal.kernels.microaggregation.annealing import Crowd, anneal, cut
+from shoal.methods.catalogue import RefineCentroids
 from shoal.methods.clustering.clusters import Clusters, least_records
 from shoal.methods.clustering.repair import recode
 from shoal.methods.clustering.space import space_of
-from shoal.methods.frequency import FrequencyTable
+from shoal.methods.method import Setting
 from shoal.methods.microaggregation.points import blocks_of, points_of
-from shoal.methods.recoding import Recoding
+from shoal.methods.threads import in_threads
 from shoal.privacy import Promise
+from shoal.table.frequency import FrequencyTable
+from shoal.table.recoding import Recoding
 
 EFFORTS = {"fast": 0.1, "normal": 1.0, "best": 12.0}
 """Steps, in those of the normal effort."""
@@ -78,12 +79,9 @@ class _Task:
     k: int
     threads: int | None
 
-    def run(self, jobs: Sequence[_Job]) -> list[tuple[Labels, float]]:
+    def all(self, jobs: Sequence[_Job]) -> list[tuple[Labels, float]]:
         """Return what each job found; the number of threads changes nothing."""
-        if len(jobs) == 1 or self.threads == 1:
-            return [self.one(job) for job in jobs]
-        with ThreadPoolExecutor(self.threads) as pool:
-            return list(pool.map(self.one, jobs))
+        return in_threads(self.one, jobs, self.threads)
 
     def one(self, job: _Job) -> tuple[Labels, float]:
         chance = np.random.default_rng(job.chance)
@@ -92,14 +90,7 @@ class _Task:
 
 
 def refine(
-    table: FrequencyTable,
-    models: Sequence[Promise],
-    *,
-    effort: str = "normal",
-    seconds: float | None = None,
-    seed: int = 0,
-    threads: int | None = None,
-    suppression_limit: float = 0.0,
+    table: FrequencyTable, models: Sequence[Promise], method: RefineCentroids, setting: Setting
 ) -> Recoding:
     """Lose less than MDAV by improving groups step by step.
 
@@ -110,27 +101,15 @@ def refine(
        neighbours; first small losses are accepted, then only gains. Small tables are
        searched several times, and the best groups are heated up and searched again.
 
-    Args:
-        table: the distinct rows.
-        models: the promise.
-        effort: fast, normal or best: a tenth, once or twelve times the normal steps.
-        seconds: search for this time instead. The result then depends on the machine.
-        seed: decides the chances.
-        threads: how many searches run at once; never changes the result, except with
-            `seconds`.
-        suppression_limit: share of records that may be suppressed.
+    Effort fast, normal and best mean a tenth, once and twelve times the normal steps. With
+    seconds it searches for this time instead, and the result depends on the machine. Threads,
+    how many searches run at once, change the result only then.
 
     Guarantee:
         No group has fewer than k records, and the sum of squared errors is at most that of
         either start.
-
-    Raises:
-        MethodError: there is no such effort, or no time at all.
     """
-    if effort not in EFFORTS:
-        raise MethodError(problem=f"--effort {effort}: must be one of {', '.join(EFFORTS)}")
-    if seconds is not None and not seconds > 0:
-        raise MethodError(problem="--seconds must be above 0")
+    effort, seconds = method.effort, method.seconds
     stop = None if seconds is None else time.perf_counter() + seconds
     k = least_records(models)
     if k < 2 or table.records < k:
@@ -138,12 +117,12 @@ def refine(
         clusters, facts = Clusters(np.arange(table.rows), whole, table.counts), {"searches": 0}
     else:
         crowd, starts = _begin(table, points_of(table), k)
-        task = _Task(crowd, k, threads)
-        label, number = _search(task, starts, effort, seed, stop)
-        clusters, facts = _pieces(crowd, label), {"searches": number}
+        task = _Task(crowd, k, setting.threads)
+        label, number = _search(task, starts, effort, setting.seed, stop)
+        clusters, facts = _members(crowd, label), {"searches": number}
     return recode(
         table, models, clusters, space=space_of(table.domains),
-        suppression_limit=suppression_limit, facts={"effort": effort, **facts}, join=False,
+        suppression_limit=setting.suppression_limit, facts={"effort": effort, **facts}, join=False,
     )  # fmt: skip
 
 
@@ -212,9 +191,9 @@ def _search(
     task: _Task, starts: list[Labels], effort: str, seed: int, stop: float | None
 ) -> tuple[Labels, int]:
     """Return the best groups, and how many searches it took to find them."""
-    settled = task.run([_Job(start, 0, HEAT[0], (seed,)) for start in starts])
-    settled.sort(key=_error)
-    best = settled[0]
+    started = task.all([_Job(start, 0, HEAT[0], (seed,)) for start in starts])
+    started.sort(key=_error)
+    best = started[0]
     records = len(task.crowd.row)
     mean = best[1] / max(records, 1)
     if not mean > 0.0:
@@ -222,7 +201,7 @@ def _search(
     local = np.maximum(task.crowd.scale, 1e-6 * mean)
     crowd = task.crowd._replace(scale=local**LOCAL * mean ** (1 - LOCAL))
     task = _Task(crowd, task.k, task.threads)
-    begins = [found[0] for found in settled]
+    begins = [found[0] for found in started]
     done = 0
     for steps in _turns(records, task.k, effort, stop):
         for jobs in _plan(records, steps):
@@ -235,7 +214,7 @@ def _search(
                 )
                 for job, (length, heat) in enumerate(jobs)
             ]
-            best = min([best, *task.run(work)], key=_error)
+            best = min([best, *task.all(work)], key=_error)
             done += len(jobs)
     return best[0], done
 
@@ -277,7 +256,7 @@ def _plan(records: int, steps: int) -> Iterator[list[tuple[int, float]]]:
     yield [(steps // 4, heat) for heat in AGAIN]
 
 
-def _pieces(crowd: Crowd, label: Labels) -> Clusters:
+def _members(crowd: Crowd, label: Labels) -> Clusters:
     """Return the groups of all records, those that could not move included."""
     heavy = np.flatnonzero(crowd.core >= 0)
     return Clusters(

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
 from shoal.hierarchies.tree import Hierarchy
-from shoal.kernels.microaggregation_semantic import (
+from shoal.kernels.microaggregation.semantic import (
     DEPTHS,
     FIELDS,
     MEAN,
@@ -37,7 +37,7 @@ from shoal.kernels.microaggregation_semantic import (
     SHARES,
     Semantics,
 )
-from shoal.methods.domain import (
+from shoal.table.domain import (
     MISSING_NODE,
     WEIGHTED,
     WEIGHTED_EXAMPLE,
@@ -81,7 +81,7 @@ def distance_table(domain: Domain, distance: str | None = None) -> NDArray[np.fl
 
     Example:
         >>> from shoal.schema.schema import Kind
-        >>> from shoal.methods.domain import tree_domain
+        >>> from shoal.table.domain import tree_domain
         >>> pets = Hierarchy.from_tree("pet", {"*": {"dog": ["terrier", "poodle"], "cat": None}})
         >>> column = tree_domain("pet", Kind.CATEGORICAL, ["terrier", "poodle", "cat"], pets,
         ...                      missing=False, weight=1.0)
@@ -157,19 +157,6 @@ def candidates(tree: Hierarchy, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         place = parent[place]
         place = np.unique(place[place >= 0])
     return np.flatnonzero(is_marked)
-
-
-def node_distances(
-    tree: Hierarchy, nodes: NDArray[np.int64], distance: str, *, beta: float = 1.0
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the candidates for a centroid and float64[candidates, nodes], their distances.
-
-    Memory follows the values that occur, not the hierarchy.
-    """
-    found = candidates(tree, nodes)
-    if found.size * nodes.size > LARGEST:
-        raise MethodError(problem=f"{nodes.size} values are too many for a table of distances")
-    return found, between(tree, found[:, None], nodes[None, :], distance, beta=beta)
 
 
 def semantics_of(domains: Sequence[Domain], *, distance: str | None = None) -> Semantics:
@@ -294,6 +281,8 @@ def _longest_way(tree: Hierarchy) -> int:
     longest = 0
     reach = [0] * len(tree)
     for node, above in enumerate(tree.parents[:-1]):
+        if tree.labels[node] == MISSING_NODE:  # no leaf that anybody wrote
+            continue
         longest = max(longest, reach[above] + reach[node] + 1)
         reach[above] = max(reach[above], reach[node] + 1)
     return longest

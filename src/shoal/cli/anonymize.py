@@ -1,0 +1,146 @@
+"""The command `anonymize`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.cli.infer import day_of
+from shoal.cli.progress import stages
+from shoal.cli.render import attack_lines, risk_lines, summary
+from shoal.cli.xk import XkOptions, applied_lines, check_options
+from shoal.jobs.requests import ReleaseRequest
+from shoal.privacy import KAnonymity
+from shoal.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from shoal.jobs.preset import Plan
+    from shoal.jobs.release import Release
+
+
+@opt.command(
+    examples="""
+    # every record shares its quasi-identifiers with at least four others
+    shoal anonymize stays.csv --schema stays.schema.yaml -k 5 --out release.csv
+    # without a schema: name the columns
+    shoal anonymize stays.csv --qi birth_date,sex,zip --sensitive diagnosis \\
+        --identifying patient_id,name -k 5 --out release.csv --report report.html
+    # another method, with a parameter of its own (see shoal methods refine)
+    shoal anonymize stays.csv --schema stays.schema.yaml -k 5 \\
+        --method refine --set effort=fast --out release.csv
+    # in a pipe: standard output gets the release once it is verified
+    shoal anonymize - --schema stays.schema.yaml --out - < stays.csv > out.csv
+    """
+)
+def anonymize(
+    context: typer.Context,
+    place: opt.InputOptions,
+    written: Annotated[opt.OutputOptions, opt.Use(default={"suppressed": "remove"})],
+    columns: opt.ColumnOptions,
+    replaced: opt.ReplacingOptions,
+    promised: opt.PromiseOptions,
+    method: opt.MethodOptions,
+    xk: XkOptions,
+    checks: opt.CheckOptions,
+    answer: opt.AnswerOptions,
+    preset: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Do as a rule says: hipaa-safe-harbor.")
+    ] = None,
+    as_of: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Day that decides ages, with --preset.")
+    ] = None,
+) -> int:
+    """Turn a table into a verified release."""
+    check_options(context, method)
+    method.limit_threads()
+    plan = None if preset is None else _plan(preset, as_of, place, columns, method)
+    described = columns.read(promised, replaced) if plan is None else _promised(plan, promised)
+    schema = method.added_to(described.with_waived(opt.names(columns.waive)))
+    inputs, on_spark = (*place.files(), *columns.files(), *replaced.files()), place.on_spark
+    output = written.output("anonymize", on_spark=on_spark, inputs=inputs)
+    if method.method == "xk":
+        choices = xk.choices(columns, method.suppression_limit)
+        done = xk.release(
+            place.input(), schema, choices, output=output, seed=method.seed, sep=place.sep
+        )
+        written.publish(done.report(), output)
+        answer.print(done.to_document(), "\n".join(applied_lines(done)))
+        return 0
+    request = ReleaseRequest(
+        table=place.input(), schema=schema, infer=columns.infer, separator=place.sep,
+        key=replaced.key, output=output,
+        checks=checks.checks(on_spark=on_spark, reads=not answer.quiet),
+        **method.words(learns=False),
+    )  # fmt: skip
+    made = _released(request, plan, answer)
+    written.publish(made.report, output)
+    lines = [*_lines(made, written), *method.explanation(made.report)]
+    answer.print(_document(made), "\n".join(lines))
+    return 0
+
+
+def _released(
+    request: ReleaseRequest, plan: Plan | None, answer: opt.AnswerOptions
+) -> Release[object]:
+    from shoal.jobs.preset import release_preset
+    from shoal.jobs.release import release
+
+    with stages(quiet=answer.is_silent) as progress:
+        if plan is None:
+            return release(request, progress=progress)
+        return release_preset(plan, request, progress=progress)
+
+
+def _document(made: Release[object]) -> dict[str, object]:
+    risks, attacks = _compared(made)
+    return {**made.report.to_document(), "risk": risks, "attacks": attacks}
+
+
+def _lines(made: Release[object], written: opt.OutputOptions) -> list[str]:
+    risks, attacks = _compared(made)
+    lines = [summary(made.report, out=written.place_in_words)]
+    if risks is not None:
+        is_of_records = made.report.repeats is not None
+        lines += risk_lines(risks["before"], risks["after"], records=is_of_records)
+    return [*lines, *attack_lines(attacks)]
+
+
+def _plan(
+    preset: str,
+    as_of: str | None,
+    place: opt.InputOptions,
+    columns: opt.ColumnOptions,
+    method: opt.MethodOptions,
+) -> Plan:
+    """Return what a preset does to each column; it decides, so that hardly a flag goes with it."""
+    from shoal.jobs.preset import plan_preset
+
+    others = ("schema", "qi", "sensitive", "neutral", "numeric", "categorical", "date",
+              "hierarchies", "missing", "date_format")  # fmt: skip
+    given = [f"--{name.replace('_', '-')}" for name in others if getattr(columns, name)]
+    if given or method.method == "xk" or place.on_spark:
+        named = ", ".join(given) or ("--method xk" if method.method == "xk" else "--engine spark")
+        raise opt.refusal("--preset", f"decides about every column; leave {named} out")
+    return plan_preset(
+        place.input(), preset, as_of=day_of(as_of), separator=place.sep,
+        identifying=opt.names(columns.identifying),
+    )  # fmt: skip
+
+
+def _promised(plan: Plan, promised: opt.PromiseOptions) -> Schema:
+    """Return the schema of a plan with the promise of flags; without one, nothing is promised."""
+    schema = promised.added_to(plan.schema)
+    return schema if schema.privacy else schema.with_promise([KAnonymity(1)])
+
+
+def _compared(
+    made: Release[object],
+) -> tuple[dict[str, dict[str, object]] | None, list[dict[str, object]]]:
+    """Return the risks of table and release, and how attacks on both went, as documents."""
+    if made.compared is None:
+        return None, []
+    before, after, attacks = made.compared
+    risks = {"before": before.to_document(), "after": after.to_document()}
+    return risks, [each.to_document() for each in attacks]

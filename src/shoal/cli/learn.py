@@ -1,0 +1,55 @@
+"""The command `learn`."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.cli.progress import stages
+from shoal.cli.render import summary
+from shoal.jobs.requests import LearnRequest
+
+
+@opt.command(
+    examples="""
+    # a model that encodes new records without the table it was learned from
+    shoal learn stays.csv --schema stays.schema.yaml -k 5 --model model.json
+    """
+)
+def learn(
+    place: opt.InputOptions,
+    model: Annotated[
+        str,
+        typer.Option(metavar="FILE", help="Where to write the model.", rich_help_panel="Output"),
+    ],
+    columns: opt.ColumnOptions,
+    promised: opt.PromiseOptions,
+    method: opt.MethodOptions,
+    answer: opt.AnswerOptions,
+) -> int:
+    """Learn a recoding and write it as a model (JSON)."""
+    method.limit_threads()
+    from shoal import api
+    from shoal.jobs import learn as job
+
+    schema = method.added_to(columns.read(promised))
+    inputs = (*place.files(), *columns.files())
+    api.check_place(model, inputs=inputs)
+    request = LearnRequest(
+        table=place.input(),
+        schema=schema,
+        infer=columns.infer,
+        separator=place.sep,
+        **method.words(learns=True),
+    )
+    with stages(quiet=answer.is_silent) as progress:
+        learned = job.learn(request, progress=progress)
+    began = time.perf_counter()
+    api.write_model(learned.model, model, inputs=inputs)
+    report = learned.report.with_seconds("write", time.perf_counter() - began)
+    lines = [summary(report, out=None), f"  model       {model}", *method.explanation(report)]
+    answer.print(report.to_document(), "\n".join(lines))
+    return 0

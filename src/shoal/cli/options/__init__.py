@@ -1,0 +1,16 @@
+"""The groups of options that commands share."""
+
+from shoal.cli.options.answer import AnswerOptions, JsonOptions
+from shoal.cli.options.columns import ColumnOptions
+from shoal.cli.options.groups import Group, Use, command, option
+from shoal.cli.options.input import FileOptions, InputOptions, names, refusal
+from shoal.cli.options.method import MethodOptions
+from shoal.cli.options.output import CheckOptions, OutputOptions
+from shoal.cli.options.promise import PromiseOptions
+from shoal.cli.options.replacing import ReplacingOptions
+
+__all__ = [
+    "AnswerOptions", "CheckOptions", "ColumnOptions", "FileOptions", "Group", "InputOptions",
+    "JsonOptions", "MethodOptions", "OutputOptions", "PromiseOptions", "ReplacingOptions", "Use",
+    "command", "names", "option", "refusal",
+]  # fmt: skip

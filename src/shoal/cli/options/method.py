@@ -1,0 +1,144 @@
+"""How a recoding is found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, TypedDict
+
+from shoal.cli.options.groups import Generated, Group, Option, generated, option
+from shoal.cli.options.input import refusal
+from shoal.cli.render import rows
+from shoal.methods.method import Method
+from shoal.methods.parameters import from_texts
+from shoal.methods.registry import METHODS, kind_named, method_named, resolve
+from shoal.reports.release import ReleaseReport
+from shoal.schema.schema import Schema
+
+# What the parameters of methods are called here; a method's own words explain the rest.
+_PARAMETERS: Mapping[str, tuple[str | None, str]] = {
+    "aggregate": ("HOW", "Of the columns: geometric, arithmetic or max."),
+    "seconds": ("S", "Time that a search may take."),
+    "effort": (None, "refine: fast, normal or best."),
+    "iterations": ("N", "oka, wfcm: rounds."),
+    "gamma": ("X", "vmdav: how readily a group takes more than k."),
+    "absorb": (None, "sa-mdav: rare tuples join large groups near them."),
+    "persist": (None, "sa-mondrian and its kin: try every cut of a column."),
+    "cm": (None, "kmember: keep equal --target values together."),
+}
+
+
+def _parameter_options() -> Generated:
+    """Return an option for each parameter of a method that has a name here.
+
+    A truth that is off by default has one flag, one that is on has two.
+    """
+    known = {each.name: each for kind in METHODS.values() for each in kind.parameters()}
+    found = {}
+    for name, (metavar, text) in _PARAMETERS.items():
+        about = Option(text, metavar, known[name].default is not True or "on")
+        if known[name].default is False:
+            about = about._replace(flags=(f"--{name}",))
+        kind = next((k for k in (bool, int, float) if known[name].type.startswith(k.__name__)), str)
+        found[name] = (kind | None, about)
+    return found
+
+
+def own_flags() -> Mapping[str, str]:
+    """Return the parameters of methods that have an option of their own, and how it is written."""
+    return {name: f"--{name}" for name in _PARAMETERS}
+
+
+class MethodWords(TypedDict):
+    """What a request says of the search; see `LearnRequest`."""
+
+    method: Method
+    release: str | None
+    partitions: int | None
+    partition_by: str
+    seed: int
+    threads: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodOptions(Group):
+    """How the recoding is found."""
+
+    panel: ClassVar[str] = "Method"
+
+    method: str = option("auto", "See `shoal methods`.", "NAME")
+    release: str | None = option(
+        None,
+        "A class releases: generalize (intervals, ancestors) or aggregate (centroids).",
+        "HOW",
+        shown="the method's own",
+    )
+    partitions: int | None = option(
+        None, "Learn on M parts of the table side by side, then join them.", "M"
+    )
+    partition_by: str = option("kmeans", "Parts: kmeans or random.", "HOW")
+    suppression_limit: float | None = option(None, "Share of records that may be suppressed.", "X")
+    utility: str | None = option(
+        None,
+        "What a lattice search minimizes: loss, dm, aecs, level-sum (old name: height), "
+        "precision-loss, non-uniform-entropy (old name: entropy), entropy-monotone, ncp, "
+        "class-entropy or height-utility.",
+        "NAME",
+        shown="loss",
+    )
+    set: list[str] | None = option(  # noqa: RUF009
+        None, "A parameter of the method; see `shoal methods NAME`. May be repeated.", "NAME=VALUE"
+    )
+    parameters: Mapping[str, object] = generated(_parameter_options)
+    explain: bool = option(False, "Say why the chosen levels won.")
+    target: str | None = option(None, "Column for the measure cm.", "COLUMN")
+    seed: int = option(0, "Same seed, same bytes.", "N", panel="Engine")
+    threads: int | None = option(None, "Threads.", "N", shown="all cores", panel="Engine")
+
+    def limit_threads(self) -> None:
+        """Tell Polars before it starts how many threads it may use."""
+        if self.threads is not None and self.threads > 0:
+            os.environ["POLARS_MAX_THREADS"] = str(self.threads)
+
+    def added_to(self, schema: Schema) -> Schema:
+        """Return the schema with what flags say of the search."""
+        if self.utility is not None and "utility" not in method_named(self.method).takes:
+            raise refusal("--utility", "goes with a lattice method, such as flash")
+        if self.suppression_limit is not None:
+            schema = replace(schema, suppression_limit=self.suppression_limit)
+        if self.utility is not None:
+            schema = replace(schema, utility=self.utility)
+        return schema if self.target is None else replace(schema, target=self.target)
+
+    def words(self, *, learns: bool) -> MethodWords:
+        """Return what a request says of the search; refuse options that it would ignore.
+
+        learns: a model is learned.
+        """
+        asked = method_named(self.method)
+        resolve(asked, release=self.release, learns=learns)  # refuses a release that is none
+        given = {name: value for name, value in self.parameters.items() if value is not None}
+        known = {each.name for each in asked.parameters()}
+        ignored = [f"--{name}" for name in given if name not in known]
+        if ignored:
+            raise refusal("options", f"{', '.join(ignored)}: not for --method {self.method}")
+        own = from_texts(kind_named(self.method), self.set or ())
+        twice = [f"--{name} and --set {name}" for name in own if name in given]
+        if twice:
+            raise refusal("options", f"{', '.join(twice)} say the same; keep one of them")
+        return {
+            "method": method_named(self.method, {**given, **own}),
+            "release": self.release,
+            "partitions": self.partitions,
+            "partition_by": self.partition_by,
+            "seed": self.seed,
+            "threads": self.threads,
+        }
+
+    def explanation(self, report: ReleaseReport) -> list[str]:
+        """Return why the chosen levels won, if that was asked for."""
+        if not self.explain:
+            return []
+        lines = rows(report.facts, "explanation") or ["this method has no levels to explain"]
+        return [str(line) for line in lines]

@@ -1,0 +1,124 @@
+"""Where a release goes, and what is measured of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from shoal.cli import standard
+from shoal.cli.options.groups import Group, option
+from shoal.cli.options.input import is_url, refusal
+from shoal.jobs.requests import Checks, Output, People, usual_checks
+from shoal.reports.release import ReleaseReport
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions(Group):
+    """Where a release goes, and in which form."""
+
+    panel: ClassVar[str] = "Output"
+
+    out: str | None = option(None, "The release; - is standard output, once verified.", "FILE")
+    report: str | None = option(None, "Report (.html).", "FILE")
+    suppressed: str | None = option(None, "Suppressed records: remove, or star (all *).", "KIND")
+    keep_order: bool = option(False, "Keep the input's order of records (it may reveal them).")
+    spreadsheet_safe: bool | None = option(
+        None,
+        "Put ' before texts that a spreadsheet would run as formulas (=, +, -, @).",
+        shown="on for Excel output, off for CSV",
+    )
+
+    class_file: str | None = option(
+        None, "The class of each input record, for compose; stays inside.", "FILE"
+    )
+
+    person_file: str | None = option(
+        None, "With --person: who is behind each record, for verify; stays inside.", "FILE"
+    )
+
+    def output(self, command: str, *, on_spark: bool, inputs: tuple[str | Path, ...]) -> Output:
+        """Return place and form; refuse places that cannot be written, before any work is done.
+
+        inputs: files that are read and must not be written to.
+        """
+        from shoal.jobs.places import check_place, check_report
+
+        if not self.out:
+            raise refusal("options", f"{command} needs --out FILE")
+        if self.out == standard.MARK and on_spark:
+            raise refusal("--out", "standard output needs the local engine; name a file")
+        place = standard.release() if self.out == standard.MARK else Path(self.out)
+        if not (on_spark and is_url(self.out)):
+            check_place(place, inputs=inputs)
+        if self.report is not None:
+            check_report(self.report, inputs=(*inputs, place))
+        if self.class_file is not None:
+            check_place(self.class_file, inputs=(*inputs, place))
+        if self.person_file is not None:
+            check_place(self.person_file, inputs=(*inputs, place))
+        return Output(
+            out=self.out if on_spark else place,
+            suppressed=self.suppressed,
+            keep_order=self.keep_order,
+            spreadsheet_safe=self.spreadsheet_safe,
+            inputs=inputs,
+            class_file=self.class_file,
+            person_file=self.person_file,
+        )
+
+    @property
+    def place_in_words(self) -> str | None:
+        """Return where the release is, for a person."""
+        return "standard output" if self.out == standard.MARK else self.out
+
+    def publish(self, report: ReleaseReport, output: Output) -> None:
+        """Write the report, if that was asked for, and hand a release to standard output."""
+        self.write_report(report, output)
+        standard.deliver()
+
+    def write_report(self, report: ReleaseReport, output: Output) -> None:
+        """Write the report as a page, if that was asked for."""
+        from shoal.jobs.places import write_report
+
+        if self.report is not None:
+            write_report(
+                standard.in_words(report), self.report, inputs=(*output.inputs, str(output.out))
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(Group):
+    """What is measured of a release beside its loss."""
+
+    panel: ClassVar[str] = "Checks"
+
+    attacks: bool | None = option(
+        None,
+        "Measure and attack table and release (--attacks: in every way) and compare.",
+        shown="on up to 100,000 records",
+    )
+    population: str | None = option(
+        None, "Everybody the records may come from: journalist risk.", "FILE"
+    )
+    sampling_fraction: float | None = option(
+        None, "Share of the population in the table: journalist risk.", "X"
+    )
+    weights: str | None = option(None, "Sampling weights: journalist risk.", "COLUMN")
+    household: str | None = option(None, "Who lives together: household risk.", "COLUMN")
+
+    def people(self) -> People:
+        """Return what is known of the people behind the records."""
+        return {
+            "population": self.population,
+            "sampling_fraction": self.sampling_fraction,
+            "weights": self.weights,
+            "household": self.household,
+        }
+
+    def checks(self, *, on_spark: bool, reads: bool) -> Checks:
+        """Return what is measured; see `usual_checks`."""
+        if on_spark and self.attacks:
+            raise refusal("--engine", "--attacks need the local engine")
+        attacks = False if on_spark else self.attacks
+        return usual_checks(attacks, reads=reads, **self.people())

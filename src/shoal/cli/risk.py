@@ -1,0 +1,132 @@
+"""The command `risk`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.cli.render import at, attack_lines, entries, rows
+from shoal.jobs.requests import AttackRequest, RiskRequest
+
+_PEOPLE = opt.Use(
+    without=("attacks",),
+    help={
+        "population": "Everybody the records may come from.",
+        "sampling_fraction": "… or the share here.",
+        "weights": "… or the sampling weights.",
+        "household": "Who lives together.",
+    },
+)
+
+
+@opt.command(
+    examples="""
+    # how easily people are found in the table as it stands
+    shoal risk stays.csv --schema stays.schema.yaml
+    # a gate: exit code 1 if anybody is found with more than 20 %
+    shoal risk release.csv --schema stays.schema.yaml --max-risk 0.2
+    # attack the table and its release
+    shoal risk stays.csv --schema stays.schema.yaml --release release.csv
+    """
+)
+def risk(
+    place: Annotated[opt.InputOptions, opt.Use(without=("driver_rows",))],
+    columns: Annotated[opt.ColumnOptions, opt.Use(without=("neutral", "waive", "fold_case"))],
+    people: Annotated[opt.CheckOptions, _PEOPLE],
+    answer: opt.JsonOptions,
+    max_size: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Largest set for special uniques.", rich_help_panel="Method"
+        ),
+    ] = None,
+    max_risk: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="Gate: exit code 1 above it.", rich_help_panel="Checks"),
+    ] = None,
+    gate: Annotated[
+        str, typer.Option(metavar="WHAT", help="maximum or average.", rich_help_panel="Checks")
+    ] = "maximum",
+    release: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="A release of INPUT: attack both.", rich_help_panel="Checks"
+        ),
+    ] = None,
+    register: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="What the attacker holds from outside.", rich_help_panel="Checks"
+        ),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Who is who in the register.", rich_help_panel="Checks"
+        ),
+    ] = None,
+    attacks: Annotated[
+        bool, typer.Option("--attacks", help="Carry out every attack.", rich_help_panel="Checks")
+    ] = False,
+) -> int:
+    """Measure how easily people are found in a table as it stands."""
+    from shoal.jobs import risk as job
+
+    if release is None and (register is not None or attacks):
+        raise opt.refusal("risk", "--register and --attacks go with --release FILE")
+    schema, table = columns.read(), place.input()
+    if place.on_spark and release is not None:
+        raise opt.refusal("--engine", "attacks need the local engine")
+    known = people.people()
+    if people.population is not None:
+        known["population"] = place.beside(people.population)
+    found = job.risk(
+        RiskRequest(table=table, schema=schema, max_size=max_size, separator=place.sep, **known)
+    )
+    document = found.to_document()
+    if release is not None:
+        asked = AttackRequest(
+            table=table, release=release, schema=schema, register=register, key=key,
+            everything=attacks, infer=columns.infer, separator=place.sep,
+        )  # fmt: skip
+        document["attacks"] = [each.to_document() for each in job.attack(asked)]
+    passed = True if max_risk is None else found.within(max_risk, measure=gate)
+    if max_risk is not None:
+        document["gate"] = {"measure": gate, "max_risk": max_risk, "passed": passed}
+    answer.print(document, "\n".join(_lines(document)))
+    return 0 if passed else 1
+
+
+def _lines(document: dict[str, object]) -> list[str]:
+    word = "re-identified" if document["repeats"] is None else "found, were each another person's"
+    of, unit = "", "records"
+    if document["persons"] is not None:
+        of, unit = f" of {document['persons']:,} persons", "persons"
+    lines = [
+        f"{document['records']:,} records{of} in {document['classes']:,} classes, "
+        f"{document['unique']:,} {'unique' if not of else 'persons alone in a class'}",
+        *(f"  WARNING       {warning}" for warning in rows(document, "warnings")),
+        f"  global risk   {document['global_risk']:.4%} "
+        f"({document['expected_reidentifications']:,.2f} {unit} expected to be {word})",
+        "  in classes    "
+        + ", ".join(f"under {k}: {n:,}" for k, n in entries(document, "below").items()),
+    ]
+    if document["largest_share"] is not None:
+        share = f"{document['largest_share']:.1%} of a class's records are of one person"
+        lines.append(f"  at most       {share}")
+    for name in ("prosecutor", "journalist"):
+        if document[name] is not None:
+            average, highest = at(document, name, "average"), at(document, name, "maximum")
+            lines.append(f"  {name:<14}{average:.2%} on average, {highest:.2%} at most")
+    shares = [
+        f"{name} {at(facts, 'contribution'):.1%}"
+        for name, facts in entries(document, "columns").items()
+    ]
+    lines.append("  by column     " + ", ".join(shares))
+    lines += attack_lines(rows(document, "attacks"))
+    if "gate" in document:
+        verdict = "passed" if at(document, "gate", "passed") else "NOT passed"
+        lines.append(f"  gate          {verdict}")
+    return lines + [f"  notice        {notice}" for notice in rows(document, "notices")]

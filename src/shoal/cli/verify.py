@@ -1,0 +1,52 @@
+"""The command `verify`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.cli.render import verification
+from shoal.jobs.requests import VerifyRequest
+
+
+@opt.command(
+    examples="""
+    # exit code 0: safe, 1: not safe
+    shoal verify release.csv --schema stays.schema.yaml -k 5
+    shoal verify release.csv --qi birth_date,sex,zip -k 5 --json
+    """
+)
+def verify(
+    place: Annotated[opt.InputOptions, opt.Use(without=("driver_rows",))],
+    columns: Annotated[opt.ColumnOptions, opt.Use(without=("neutral", "infer"))],
+    promised: opt.PromiseOptions,
+    answer: opt.AnswerOptions,
+    blanked: Annotated[
+        bool,
+        typer.Option(
+            "--blanked",
+            help="Sensitive cells may be blanked: empty classes pass, see the guide.",
+            rich_help_panel="Checks",
+        ),
+    ] = False,
+    person_file: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Who each record is about, line by line, as anonymize --person-file wrote it.",
+        ),
+    ] = None,
+) -> int:
+    """Check whether a table keeps a promise. Exit code 0: safe, 1: not safe."""
+    from shoal.jobs import verify as job
+
+    schema = columns.read(promised)
+    request = VerifyRequest(
+        table=place.input(), schema=schema, blanked=blanked, separator=place.sep,
+        person_file=person_file,
+    )  # fmt: skip
+    result = job.verify(request)
+    answer.print(result.to_document(), verification(result))
+    return 0 if result.holds else 1

@@ -1,0 +1,52 @@
+"""From wherever a model is to the encoder of it."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Protocol
+
+from shoal.edge.fast import FastEncoder
+from shoal.model.document import checked, read_model, refuse_changed
+from shoal.model.document_types import ModelDocument
+from shoal.model.runtime import Encoder
+
+
+class HasDocument(Protocol):
+    """A model object: it can be written as a document."""
+
+    def to_document(self) -> ModelDocument:
+        """Return it as plain data."""
+
+
+ModelSource = str | PathLike[str] | ModelDocument | dict[str, object] | HasDocument
+
+
+def document_of(model: ModelSource) -> ModelDocument:
+    """Return the checked document of a path, a document, or a model object.
+
+    Raises:
+        ModelFormatError: it is newer, damaged, hostile, or no model at all.
+    """
+    if isinstance(model, dict):
+        return checked(model)
+    if hasattr(model, "to_document"):
+        return checked(model.to_document())
+    found = read_model(str(model))
+    document = checked(found)
+    refuse_changed(found)
+    return document
+
+
+def load(model: ModelSource, *, on_unseen: str | None = None, suppressed: str = "star") -> Encoder:
+    """Return the encoder of a model file (or document, or model object).
+
+    Args:
+        model: where the model is.
+        on_unseen: suppress, nearest or error; None: what the model declares.
+        suppressed: "star" releases a suppressed record with every quasi-identifier as the
+            root, "remove" leaves it out.
+
+    Raises:
+        ModelFormatError: it is newer, damaged, hostile, or no model at all.
+    """
+    return FastEncoder(document_of(model), on_unseen, suppressed)

@@ -1,0 +1,267 @@
+"""The records of a local table: scanned once, counted, recoded, written, their people counted."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+
+import polars as pl
+
+from shoal.core.secret_keys import Keys
+from shoal.core.temporary import beside
+from shoal.engines.base import Checks, Classes, Compared, Output, Search
+from shoal.engines.coding import with_findings
+from shoal.engines.counts import CountsHere, judge_starred
+from shoal.engines.local.compare import Pair
+from shoal.engines.local.frequencies import Frequencies, frequencies
+from shoal.engines.local.kept import check_kept
+from shoal.engines.local.person_file import divided, with_persons
+from shoal.engines.local.persons import repeats_of_release
+from shoal.engines.local.recode import Chunk, Recoder
+from shoal.engines.local.replacing import Replacing
+from shoal.engines.local.runs import open_release
+from shoal.engines.local.source import Source, open_source
+from shoal.engines.local.verify import verify_table
+from shoal.engines.local.write import all_or_nothing, write_chunks
+from shoal.engines.person_key import PERSON, WHO, person_key, repeated_persons, with_who
+from shoal.formats.endings import format_to_write
+from shoal.formats.frames import like
+from shoal.inference.kept import KeptCheck
+from shoal.measures.risk.persons import Repeats
+from shoal.methods.coarse import learn_partitions
+from shoal.privacy import Promise
+from shoal.reports.release import Verification
+from shoal.schema.schema import Schema
+from shoal.table.frequency import FrequencyTable
+from shoal.table.recoding import Recoding
+
+
+@dataclass(frozen=True)
+class LocalWritten:
+    """A release that is made and not yet published; a frame or a temporary file."""
+
+    source: Source
+    table: object = None
+    person: tuple[str, ...] = ()  # columns of the source that say who a record is about
+
+    @classmethod
+    def with_people(cls, source: Source, people: Path) -> LocalWritten:
+        """Return a release in a file, with who stands behind each of its records."""
+        both, names = with_persons(source, people)
+        return cls(both, person=names)
+
+    def verify(self, schema: Schema, promise: Sequence[Promise]) -> Verification:
+        """Read it again, and who stands behind its records; judge it."""
+        known = schema.with_person(self.person) if self.person else schema
+        return verify_table(self.source, known, promise)
+
+
+@dataclass(frozen=True)
+class LocalRecords:
+    """The records of a table, as far as a schema releases or counts them.
+
+    Attributes:
+        counted: sensitive columns that a search sees.
+        coded: columns that are read dictionary-coded.
+        lazy: the scan, in memory where that is possible.
+    """
+
+    source: Source
+    schema: Schema
+    counted: tuple[str, ...]
+    coded: tuple[str, ...]
+    lazy: pl.LazyFrame = field(repr=False)
+    replacing: Replacing = field(repr=False)
+
+    @classmethod
+    def read(
+        cls, source: Source, schema: Schema, counted: Sequence[str], keys: Keys
+    ) -> LocalRecords:
+        """Scan what a schema releases.
+
+        Only the columns that are recoded may change their type; of text files, all that
+        are counted come dictionary-coded, which is smaller.
+        """
+        coded = [*schema.quasi]
+        if source.shape is not None:
+            coded += [*schema.sensitive, *counted]
+        replacing = Replacing.of(source, schema, keys)
+        released = [c for c in source.columns if c in schema.released]
+        lazy = replacing.scan([*released, *schema.hidden_person], coded=coded)
+        if schema.person:
+            lazy = lazy.with_columns(person_key(schema.person, schema.missing))
+            lazy = with_persons_beside(source, lazy).select([*released, PERSON, WHO])
+        if source.fits_memory():
+            lazy = source.collect(lazy).lazy()
+        return cls(source, schema, tuple(counted), tuple(coded), lazy, replacing)
+
+    def check_kept(self) -> KeptCheck:
+        """Ask of every kept column whether it says by itself who a record is."""
+        # A pseudonym of the person is meant to link records: trajectories are what is promised.
+        kept = [name for name in self.schema.kept if name not in self.schema.person]
+        found = check_kept(self.source, self.lazy, kept, self.schema.waive)
+        return found.with_replaced(self.schema.replaced, self.replacing.found)
+
+    @cached_property
+    def _frequencies(self) -> Frequencies:
+        return frequencies(self.source, self.lazy, self.schema, sensitive=self.counted)
+
+    @cached_property
+    def _found_out(self) -> Schema:
+        """The schema with what counting found out; see `with_findings`."""
+        return with_findings(self.schema, self._frequencies.coders)
+
+    def count(self) -> CountsHere:
+        """Count the distinct tuples."""
+        return CountsHere(self._found_out, self._frequencies.table, learn_on_threads)
+
+    def judge_starred(self, classes: Classes, promise: Sequence[Promise]) -> Verification:
+        """Judge the release with suppressed records as the root, before it is written."""
+        return judge_starred(classes.recoding, self._found_out, promise)
+
+    def _recoder(self, classes: Classes, output: Output, *, star: bool) -> Recoder:
+        kind = None if output.out is None else format_to_write(Path(output.out))
+        return Recoder(
+            source=self.source,
+            lazy=self.lazy,
+            schema=self._found_out,
+            counted=self._frequencies,
+            recoding=classes.recoding,
+            star=star,
+            keep_order=output.keep_order,
+            typed=kind in (None, "parquet", "arrow"),
+            near=None if output.out is None else Path(output.out),
+        )
+
+    @contextmanager
+    def recode(self, classes: Classes, output: Output, *, star: bool) -> Iterator[LocalWritten]:
+        """Write the release; it is published at the end, if nothing was raised."""
+        recoder = self._recoder(classes, output, star=star)
+        inputs = (*inputs_of(self.source.given), *output.inputs)
+        person = (PERSON,) if self.schema.hidden_person else ()
+        if output.out is None:
+            with (
+                _class_file(recoder, output.class_file, inputs),
+                person_place(output.person_file, inputs, is_needed=bool(person)) as people,
+            ):
+                released = pl.concat([chunk.whole() for chunk in recoder.chunks()])
+                if output.person_file is not None:
+                    for _ in divided(iter([Chunk(released, None)]), people):
+                        pass
+                table = like(released.drop(person), self.source.given)
+                yield LocalWritten(open_source(released), table, person)
+            return
+        with (
+            _class_file(recoder, output.class_file, (*inputs, output.out)),
+            person_place(
+                output.person_file, (*inputs, output.out), is_needed=bool(person)
+            ) as people,
+            all_or_nothing(output.out, inputs=inputs) as file,
+        ):
+            # Closed at once: what was sorted on disk is removed before the release is verified.
+            with closing(recoder.chunks()) as chunks:
+                write_chunks(
+                    divided(chunks, people) if person else chunks, file,
+                    separator=self.source.separator, spreadsheet_safe=output.spreadsheet_safe,
+                )  # fmt: skip
+            if person:
+                written = open_source(file, separator=self.source.separator)
+                yield LocalWritten.with_people(written, people)
+            else:
+                yield LocalWritten(open_written(file, self.source.separator))
+
+    def repeats(self, classes: Classes, k: int, *, star: bool) -> Repeats | None:
+        """Count the people of the classes, where an identifying column repeats."""
+        if self.schema.person:  # they are counted already, by what the user named
+            return None
+        recoder = self._recoder(classes, Output(), star=star)
+        return repeats_of_release(recoder, self.replacing, self.coded, k)
+
+    def compare(self, release: object, checks: Checks, *, centroids: bool, seed: int) -> Compared:
+        """Measure the risk of table and release by the same rules, and attack both."""
+        pair = Pair(
+            whole=self.source,
+            original=self._held(),
+            release=open_source(release, separator=self.source.separator),
+            schema=self._found_out,
+        )
+        return pair.compare(checks, centroids=centroids, seed=seed)
+
+    def _held(self) -> Source:
+        """Return what is released of the table, in memory where it was scanned into it."""
+        if not self.source.fits_memory():
+            return self.source
+        columns = tuple(self.lazy.collect_schema().names())
+        return replace(self.source, columns=columns, frame=self.lazy, shape=None, path=None)
+
+
+def with_persons_beside(source: Source, lazy: pl.LazyFrame) -> pl.LazyFrame:
+    """Return records with who they are about beside them; texts of an in-memory table coded."""
+    repeated = source.collect(repeated_persons(lazy.select(PERSON)))
+    found = with_who(lazy, repeated)
+    if source.fits_memory():
+        found = found.with_columns(pl.col(PERSON).cast(pl.Categorical))
+    return found
+
+
+@contextmanager
+def person_place(
+    place: str | Path | None, inputs: tuple[str | Path, ...], *, is_needed: bool
+) -> Iterator[Path]:
+    """Give a place for who stands behind each record, for this user alone; keep it if asked to."""
+    if place is not None:
+        with all_or_nothing(place, inputs=inputs, private=True) as file:
+            yield file
+    elif is_needed:
+        with beside(Path(tempfile.gettempdir()) / "shoal-persons", ending=".csv") as file:
+            yield file
+    else:
+        yield Path()
+
+
+@contextmanager
+def _class_file(
+    recoder: Recoder, place: str | Path | None, inputs: tuple[str | Path, ...]
+) -> Iterator[None]:
+    """Write the class of every record, if a place is named; it is published at the end."""
+    if place is None:
+        yield
+        return
+    with all_or_nothing(place, inputs=inputs, private=True) as file:
+        with file.open("w", encoding="ascii") as lines:
+            lines.write("class\n")
+            for numbers in recoder.released_classes():
+                lines.write("\n".join(map(str, numbers.tolist())) + "\n")
+        yield
+
+
+def inputs_of(table: object) -> tuple[Path, ...]:
+    """Return the file that a table is read from; it must not be overwritten."""
+    return (Path(table),) if isinstance(table, (str, PathLike)) else ()
+
+
+def open_written(table: object, separator: str | None) -> Source:
+    """Open a table that is probably sorted; its equal lines are read once."""
+    if isinstance(table, (str, Path)):
+        source = open_release(Path(table), separator=separator)
+        if source is not None:
+            return source
+    return open_source(table, separator=separator)
+
+
+def learn_on_threads(table: FrequencyTable, search: Search) -> Recoding:
+    """Search parts of a table on the cores of this machine, and join what was found."""
+    assert search.partitions is not None
+
+    def one(part: FrequencyTable) -> Recoding:
+        return search.method.search(part, search.promise, search.alone)
+
+    return learn_partitions(
+        table, search.promise, one, coarse=search.partitions,
+        suppression_limit=search.setting.suppression_limit,
+    )  # fmt: skip

@@ -1,0 +1,33 @@
+"""The engine on Spark: whatever PySpark reads, counted and written there."""
+
+from __future__ import annotations
+
+from shoal.core.errors import MethodError
+from shoal.core.spreadsheet import is_guarded
+from shoal.engines.base import Output
+from shoal.engines.spark.source import open_table
+from shoal.engines.spark.table import TableOnSpark
+from shoal.engines.spark.write import kind_of
+
+
+class SparkEngine:
+    """Works on a Spark cluster, or on Spark in this process."""
+
+    name = "spark"
+
+    def check_output(self, output: Output) -> None:
+        """Refuse a place that cannot be written, before any work is done."""
+        if output.keep_order:
+            raise MethodError(problem="--keep-order needs the local engine; Spark sorts a release")
+        if output.class_file is not None:
+            raise MethodError(problem="--class-file needs the local engine: Spark keeps no order")
+        if output.out is not None:
+            is_guarded(kind_of(output.out), output.spreadsheet_safe, where=str(output.out))
+
+    def open(self, table: object, *, separator: str | None = None) -> TableOnSpark:
+        """Open a Spark DataFrame, or what a `SparkTable` names."""
+        return TableOnSpark(open_table(table, separator=separator))
+
+    def open_release(self, table: object, *, separator: str | None = None) -> TableOnSpark:
+        """Open a table that is probably sorted by its values."""
+        return self.open(table, separator=separator)

@@ -1,0 +1,228 @@
+"""The shape of a CSV file, checked before it is read."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from shoal.core.documents import reason
+from shoal.core.errors import InputError
+from shoal.kernels.encoding import csv_shape
+
+CHUNK = 16 * 2**20
+SEPARATORS = (",", ";", "\t", "|")
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)  # what a broken gzip file raises
+
+EARLY = 100  # lines: what does not fit there may be above the table
+_LINES_ABOVE = (
+    ". If lines stand above the table, say how many: --skip-lines N (shoal infer finds them)"
+)
+_FAULTS = {
+    csv_shape.SHORT: "has fewer fields than the header; mend the line, or quote its separators",
+    csv_shape.LONG: "has more fields than the header; mend the line, or quote its separators",
+    csv_shape.STRAY_QUOTE: (
+        "has a quote inside a field; put the whole field in quotes and double the quote"
+    ),
+    csv_shape.BLANK_INSIDE: "is blank; remove blank lines between records",
+    csv_shape.NUL: "holds a zero byte: no text, or UTF-16 (--encoding utf-16-le)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CsvShape:
+    """What is known about a CSV file before it is parsed."""
+
+    columns: tuple[str, ...]
+    separator: str
+    records: int
+    has_blank_end: bool
+    size: int  # bytes of text, unpacked
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """Open a file for reading, unpacked if its name ends in .gz."""
+    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
+def damaged(where: str) -> InputError:
+    """Return the error of a broken gzip file."""
+    return InputError(where=where, problem="the gzip file is damaged or cut off; get it again")
+
+
+def check_csv(
+    path: Path, *, separator: str | None = None, where: str | None = None, above: int = 0
+) -> CsvShape:
+    """Read a CSV file once and say what shape it has.
+
+    Args:
+        path: the file.
+        separator: found out if None.
+        where: what messages call the file, if not by its path.
+        above: lines that stood above the header; messages count them.
+
+    Raises:
+        InputError: unreadable, empty, not UTF-8, or a line that does not fit the header.
+    """
+    where = where or str(path)
+    try:
+        with open_bytes(path) as file:
+            return _check(file, where=where, separator=separator, above=above)
+    except DAMAGED:
+        raise damaged(where) from None
+    except OSError as error:
+        raise InputError(where=where, problem=reason(error)) from None
+
+
+def check_bytes(text: bytes, *, where: str, separator: str | None = None) -> CsvShape:
+    """Do the same for a file that is in memory."""
+    return _check(io.BytesIO(text), where=where, separator=separator)
+
+
+def _check(file: IO[bytes], *, where: str, separator: str | None, above: int = 0) -> CsvShape:
+    head = file.read(2**20)
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(where=where, problem="UTF-16 text; save it as UTF-8 and try again")
+    if not head.strip():
+        raise InputError(where=where, problem="the file is empty; give it a header and records")
+    columns, used = _header(head, where=where, separator=separator)
+    if head.startswith(b"\xef\xbb\xbf"):
+        head = head[3:]
+    size = 0
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal size
+        for chunk in _chunks(head, file):
+            size += len(chunk)
+            yield chunk
+
+    state = _scan(chunks(), used, fields=len(columns), where=where, above=above)
+    return CsvShape(
+        columns=columns,
+        separator=used,
+        records=int(state[csv_shape.RECORDS]) - 1,
+        has_blank_end=bool(state[csv_shape.BLANKS]),
+        size=size,
+    )
+
+
+def _chunks(head: bytes, file: IO[bytes]) -> Iterator[bytes]:
+    chunk = head
+    last = b""
+    while chunk:
+        last = chunk[-1:]
+        yield chunk
+        chunk = file.read(CHUNK)
+    if last != b"\n":
+        yield b"\n"
+
+
+def _header(head: bytes, *, where: str, separator: str | None) -> tuple[tuple[str, ...], str]:
+    text = head.decode("utf-8-sig", errors="ignore")
+    first = text.splitlines()[0] if text.splitlines() else ""
+    if separator is None:
+        separator = _sniffed(text, first)
+    if len(separator) != 1 or ord(separator) > 127 or separator in '"\r\n':
+        raise InputError(where="--sep", problem="the separator must be one plain character")
+    try:
+        columns = next(csv.reader(io.StringIO(text), delimiter=separator, strict=True), [])
+    except csv.Error:
+        raise InputError(where=where, problem="the header has an open or stray quote") from None
+    unnamed = sum(1 for name in columns if not name.strip())
+    if unnamed:
+        raise InputError(
+            where=where, problem=f"{unnamed} columns have no name in the header{_LINES_ABOVE}"
+        )
+    twice = sorted({name for name in columns if columns.count(name) > 1})
+    if twice:
+        named = ", ".join(repr(name) for name in twice)
+        raise InputError(where=where, problem=f"the header names {named} twice; rename one of them")
+    return tuple(columns), separator
+
+
+def _sniffed(text: str, first: str) -> str:
+    """Return the separator that stands in the header, and as often in the lines below it."""
+
+    def fitness(mark: str) -> tuple[bool, int]:
+        fields = _outside_quotes(first, mark)
+        try:
+            rows = list(islice(csv.reader(io.StringIO(text), delimiter=mark), 20))[:-1]
+        except csv.Error:
+            return False, fields
+        return fields > 0 and all(len(row) in (0, fields + 1) for row in rows), fields
+
+    return max(SEPARATORS, key=fitness)
+
+
+def _outside_quotes(line: str, mark: str) -> int:
+    return sum(part.count(mark) for part in line.split('"')[::2])
+
+
+def _scan(
+    chunks: Iterator[bytes], separator: str, *, fields: int, where: str, above: int
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    state = csv_shape.fresh_state()
+    rest = b""
+    for chunk in chunks:
+        state[csv_shape.HIGH] = 0
+        view = np.frombuffer(chunk, dtype=np.uint8)
+        if not csv_shape.scan(view, ord(separator), fields, state):
+            line, fault = int(state[csv_shape.BAD_LINE]), int(state[csv_shape.FAULT])
+            is_early = fault in (csv_shape.LONG, csv_shape.SHORT, csv_shape.BLANK_INSIDE)
+            hint = _LINES_ABOVE if is_early and line <= EARLY and not above else ""
+            raise InputError(where=f"{where}, line {line + above}", problem=_FAULTS[fault] + hint)
+        rest = _check_utf8(rest, chunk, high=bool(state[csv_shape.HIGH]), where=where)
+    if rest:
+        raise not_utf8(where, rest)
+    if state[csv_shape.PLACE] == csv_shape.QUOTED:
+        raise InputError(where=where, problem="a quote is opened and never closed; close it")
+    return state
+
+
+def _check_utf8(rest: bytes, chunk: bytes, *, high: bool, where: str) -> bytes:
+    """Check a chunk's text; return the bytes of a character that goes on in the next chunk."""
+    if not high:
+        if rest:
+            raise not_utf8(where, rest + chunk[: 2**16])
+        return b""
+    text = rest + chunk
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if (
+            error.end == len(text)
+            and len(text) - error.start < 4
+            and "unexpected end" in error.reason
+        ):
+            return text[error.start :]
+        raise not_utf8(where, text[max(error.start - 2**16, 0) : error.start + 2**16]) from None
+    return b""
+
+
+def not_utf8(where: str, around: bytes) -> InputError:
+    """Return the error of a text in another encoding; it names one that would fit."""
+    name = guess_encoding(around) or "cp1252"
+    return InputError(
+        where=where,
+        problem=f"not UTF-8 text; {name} would fit: say --encoding {name}, or save it as UTF-8",
+    )
+
+
+def guess_encoding(head: bytes) -> str | None:
+    """Return an encoding that fits bytes which are not UTF-8; None where they are."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+        return None
+    except UnicodeDecodeError:
+        pass
+    undefined = (0x81, 0x8D, 0x8F, 0x90, 0x9D)  # in cp1252, and control characters in latin-1
+    return "latin-1" if any(byte in head for byte in undefined) else "cp1252"

@@ -1,0 +1,62 @@
+"""Learn a recoding and hand it out as a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from shoal.core.errors import NoSolutionError, UnsafeReleaseError
+from shoal.engines.base import Progress
+from shoal.jobs.account import Judged, account
+from shoal.jobs.clock import Clock, rounded, silent
+from shoal.jobs.documents import public_document
+from shoal.jobs.model import RecodingModel
+from shoal.jobs.requests import LearnRequest
+from shoal.jobs.search import opened
+from shoal.methods.to_model import model_of
+from shoal.reports.release import ReleaseReport
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """A learned model and the account of how it was found."""
+
+    model: RecodingModel
+    report: ReleaseReport
+
+
+def learn(request: LearnRequest, *, progress: Progress = silent) -> Learned:
+    """Open, count, search, judge, and describe what was found as a model.
+
+    Raises:
+        NoSolutionError: even the whole table as one class does not meet the promise, or every
+            record would have to be suppressed.
+        UnsafeReleaseError: the judged classes do not keep the promise.
+    """
+    request.check()
+    clock = Clock(progress)
+    with opened(request, clock) as job:
+        search, classes = job.search(learns=True)
+        with clock.time("verify"):
+            verdicts = classes.judge(job.promise)
+        recoding = classes.recoding
+        if not recoding.classes:
+            raise NoSolutionError(problem="every record would have to be suppressed")
+        if not all(verdict.holds for verdict in verdicts):
+            raise UnsafeReleaseError(problem="the learned classes do not keep the promise")
+        judged = Judged(
+            verdicts, recoding.classes, int(recoding.persons.min()),
+            persons=recoding.people, largest_share=recoding.largest_share,
+        )  # fmt: skip
+        report = account(job, search, classes, judged)
+        with clock.time("model"):
+            model = model_of(
+                recoding, job.schema, method=report.method, utility=report.utility,
+                released=None if recoding.released is None
+                else list(zip(*recoding.released, strict=True)),
+                trial=classes.trial(),
+            )  # fmt: skip
+        facts = {**report.facts, "cpu_seconds": rounded(clock.cpu)}
+        report = replace(
+            report, seconds=clock.spent(), facts=facts, request=public_document(request)
+        )
+        return Learned(model=RecodingModel.of(model), report=report)

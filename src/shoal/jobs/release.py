@@ -1,0 +1,186 @@
+"""Turn a table into a verified release: open → count → search → recode → verify → publish."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Generic, TypeVar
+
+from shoal.core.documents import Document
+from shoal.core.errors import NoSolutionError, UnsafeReleaseError
+from shoal.engines.base import Classes, Compared, Progress, Table, Written
+from shoal.engines.choose import engine_for
+from shoal.jobs.account import Judged, account
+from shoal.jobs.clock import Clock, silent
+from shoal.jobs.documents import public_document
+from shoal.jobs.requests import ReleaseRequest
+from shoal.jobs.search import Opened, opened
+from shoal.measures.risk.question import RiskQuestion
+from shoal.reports.release import ReleaseReport, Verification, stars_removed
+from shoal.schema.schema import Schema
+
+Released = TypeVar("Released", covariant=True)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Release(Generic[Released]):
+    """A verified release: the table (None when it went to a file) and its report.
+
+    `schema` is the one that was released by: every column named, the promise in it.
+    """
+
+    table: Released
+    report: ReleaseReport
+    schema: Schema
+    compared: Compared | None = None  # table and release, measured and attacked
+
+    def to_dict(self) -> Document:
+        """Return the report as plain data."""
+        return self.report.to_document()
+
+    def __repr__(self) -> str:
+        return self.report.face().line("Release")
+
+    def _repr_html_(self) -> str:
+        return self.report.face().html()
+
+
+def release(
+    request: ReleaseRequest,
+    *,
+    progress: Progress = silent,
+    look: Callable[[Written], None] | None = None,
+) -> Release[object]:
+    """Release a table: search, recode, verify what is written, and only then publish it.
+
+    look: looks at what is written, too, and raises if it must not be published.
+
+    Raises:
+        SchemaError: a kept column is an identifier (names, record numbers, e-mail addresses …)
+            and was not waived.
+        NoSolutionError: even the whole table as one class does not meet the promise.
+        UnsafeReleaseError: verification failed; nothing was written.
+    """
+    request.check()
+    engine_for(request.table).check_output(request.output)  # refused before the work
+    clock = Clock(progress)
+    with opened(request, clock, check=partial(_check_people, request)) as job:
+        search, classes = job.search(learns=False)
+        star, notices = _can_star(job, classes, asked=request.output.suppressed == "star")
+        if not classes.recoding.classes:
+            raise NoSolutionError(problem="every record would have to be suppressed")
+        with ExitStack() as writing:
+            with clock.time("encode"):
+                written = writing.enter_context(
+                    job.records.recode(classes, request.output, star=star)
+                )
+            with clock.time("verify"):
+                verified = written.verify(job.schema, job.promise)
+                check_verified(verified, _expected(classes, star=star))
+                if look is not None:
+                    look(written)
+            clock.stage("write")
+        judged = Judged(
+            verified.privacy, verified.classes, verified.smallest_class, star,
+            (*notices, *_not_attacked(request, verified)),
+            persons=verified.persons, largest_share=verified.largest_share,
+            trajectories=verified.trajectories,
+        )  # fmt: skip
+        report = account(job, search, classes, judged)
+        report = replace(report, request=public_document(request))
+        return Release(
+            table=written.table,
+            report=report,
+            schema=job.schema,
+            compared=_compared(job, request, report, written.table),
+        )
+
+
+def _check_people(request: ReleaseRequest, table: Table) -> None:
+    """Refuse a question about the people behind the records that cannot be answered."""
+    checks = request.checks
+    if checks.about_people:
+        question = RiskQuestion(
+            quasi=request.schema.quasi,
+            sampling_fraction=checks.sampling_fraction,
+            weights=checks.weights,
+            household=checks.household,
+        )
+        table.check_risk(question, population=checks.population)
+
+
+def _compared(
+    job: Opened, request: ReleaseRequest, report: ReleaseReport, table: object
+) -> Compared | None:
+    """Measure and attack table and release, where that was asked for."""
+    checks = request.checks
+    if request.schema.person:  # what is measured there counts records
+        return None
+    if not _attacks(request, report.records):
+        return None
+    made = table if request.output.out is None else request.output.out
+    centroids = report.utility["sse_loss"] is not None
+    return job.records.compare(made, checks, centroids=centroids, seed=request.seed)
+
+
+def _not_attacked(request: ReleaseRequest, verified: Verification) -> tuple[str, ...]:
+    """Say that a release was not attacked that would have been without a person column."""
+    if not request.schema.person or not _attacks(request, verified.records):
+        return ()
+    return (
+        "not attacked: attacks look for records, and persons are counted; risk before and after "
+        "are those of persons",
+    )
+
+
+def _attacks(request: ReleaseRequest, records: int) -> bool:
+    """Say whether the checks ask for attacks on a table of so many records."""
+    checks = request.checks
+    is_small = checks.most_records is None or records <= checks.most_records
+    return checks.attacks != "none" and (is_small or bool(checks.about_people))
+
+
+def _can_star(job: Opened, classes: Classes, *, asked: bool) -> tuple[bool, tuple[str, ...]]:
+    """Decide whether suppressed records can be released as the root.
+
+    They are a class like any other, and part of what closeness compares with: where the
+    release would break the promise with them, they are removed; a notice says so.
+    """
+    suppressed = classes.recoding.suppressed
+    if not asked or not suppressed:
+        return False, ()
+    judged = job.records.judge_starred(classes, job.promise)
+    if judged.holds:
+        return True, ()
+    failed = [result.model.name for result in judged.privacy if not result.holds]
+    return False, (stars_removed(suppressed, failed),)
+
+
+def _expected(classes: Classes, *, star: bool) -> int:
+    """Return the records that must have been written."""
+    return int(classes.recoding.sizes.sum()) + (classes.recoding.suppressed if star else 0)
+
+
+def check_verified(verified: Verification, expected: int) -> None:
+    """Refuse a release that does not hold, or is not all there.
+
+    Raises:
+        UnsafeReleaseError: nothing is published.
+    """
+    if verified.records != expected:
+        raise UnsafeReleaseError(
+            problem=(
+                f"{verified.records} records were written where {expected} should be; "
+                "nothing was published"
+            )
+        )
+    if not verified.holds:
+        failed = ", ".join(r.model.name for r in verified.privacy if not r.holds)
+        raise UnsafeReleaseError(
+            problem=(
+                f"{verified.violating_records} of {verified.records} released records break "
+                f"{failed}; nothing was written"
+            )
+        )

@@ -1,0 +1,428 @@
+"""Requests: everything that can be asked of a job, as one frozen object.
+
+The command line, a notebook, the page and a YAML file build the same objects. A request checks
+itself and names all faults together; it can be written down (`jobs.documents`) and run again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from shoal.core.errors import MethodError, SchemaError
+from shoal.engines.base import Checks, Output
+from shoal.jobs.faults import Fault, key_faults, refuse, replaced_faults
+from shoal.jobs.persons import person_faults
+from shoal.methods.catalogue import Auto
+from shoal.methods.method import Method
+from shoal.methods.registry import resolve
+from shoal.privacy import Promise
+from shoal.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from shoal.methods.xk.choices import Choices  # NumPy comes with it
+
+ON_UNSEEN = ("suppress", "nearest", "error")
+ATTACKED = 100_000
+"""Records of a table that is attacked unasked: a larger one is read again for it."""
+
+
+class People(TypedDict, total=False):
+    """What is known of the people behind the records; see `Checks`."""
+
+    population: object
+    sampling_fraction: float | None
+    weights: str | None
+    household: str | None
+
+
+def usual_checks(attacks: bool | None, *, reads: bool = True, **people: Unpack[People]) -> Checks:
+    """Return what is measured of a release, by what was said about it.
+
+    Args:
+        attacks: True: attack in every way; False: not at all; None: nobody spoke of it, so
+            that a table of at most `ATTACKED` records is attacked in some ways.
+        reads: somebody reads the answer; otherwise nothing is measured unasked.
+        people: what is known of the people behind the records.
+    """
+    if attacks is not None:
+        return Checks(attacks="all" if attacks else "none", **people)
+    is_asked = any(value is not None for value in people.values())
+    wanted = "some" if reads or is_asked else "none"
+    return Checks(attacks=wanted, most_records=ATTACKED, **people)
+
+
+def k_of(schema: Schema) -> int:
+    """Return the k that a schema promises, for what knows of no other promise (xk-anonymity).
+
+    Raises:
+        SchemaError: it promises none.
+    """
+    found = [int(getattr(model, "k", 0)) for model in schema.privacy if hasattr(model, "k")]
+    if not found:
+        raise SchemaError(where="options", faults=["xk-anonymity needs -k N"])
+    return max(found)
+
+
+def _suppression_faults(output: Output) -> list[Fault]:
+    if output.suppressed in (None, "remove", "star"):
+        return []
+    return [Fault("must be remove or star", "--suppressed")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnRequest:
+    """What a recoding is asked to be.
+
+    Attributes:
+        table: a path, a CsvFile, a Database, a Polars, pandas or Arrow table, a Spark DataFrame
+            or a SparkTable.
+        schema: roles, kinds and hierarchies of its columns, and the promise.
+        release: what a class releases, "generalize" or "aggregate"; None: what the method is
+            made for.
+        partitions: learn on so many parts side by side, and join them.
+        infer: a quasi-identifier without a hierarchy gets the one that `infer` proposes for
+            its values.
+        key: the key file that pseudonyms and shifted dates depend on; only its path is written
+            down. A model has neither.
+    """
+
+    table: object
+    schema: Schema
+    method: Method = field(default_factory=Auto)
+    release: str | None = None
+    partitions: int | None = None
+    partition_by: str = "kmeans"
+    infer: bool = True
+    seed: int = 0
+    threads: int | None = None
+    separator: str | None = None
+    key: str | Path | None = None
+
+    def faults(self) -> list[Fault]:
+        """Return everything that is wrong with it, as far as no table need be opened."""
+        found = replaced_faults(self.schema, self.key)
+        return [*found, *self._method_faults()]
+
+    def _method_faults(self) -> list[Fault]:
+        found = []
+        for check in (self._check_release, self._check_partitions):
+            try:
+                check()
+            except MethodError as error:
+                found.append(Fault(str(error), None))
+        if self.threads is not None and self.threads < 1:
+            found.append(Fault("must be at least 1", "--threads"))
+        return found
+
+    def _check_release(self) -> None:
+        resolve(self.method, release=self.release)
+
+    def _check_partitions(self) -> None:
+        if self.partitions is not None:
+            from shoal.methods.partition import check_partitioning  # NumPy comes with it
+
+            check_partitioning(self.partitions, self.partition_by)
+
+    def check(self) -> None:
+        """Refuse a request that cannot be meant; see `refuse`."""
+        refuse(self.faults())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseRequest(LearnRequest):
+    """What a release is asked to be."""
+
+    output: Output = field(default_factory=Output)
+    checks: Checks = field(default_factory=Checks)
+
+    def faults(self) -> list[Fault]:
+        """Return everything that is wrong with it, as far as no table need be opened."""
+        checks = [Fault(problem) for problem in self.checks.faults()]
+        keys = key_faults(self.schema, self.key)
+        persons = [Fault(*each) for each in person_faults(self.schema, self.output, self.checks)]
+        found = [*keys, *self._method_faults(), *checks, *_suppression_faults(self.output)]
+        return [*found, *persons]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodeRequest:
+    """What is asked of a model at work on a table.
+
+    Attributes:
+        model: a model, or the path of one.
+        safe: suppress what would break the promise within this batch, and verify. The model
+            must have the fingerprint that it was learned with.
+        on_unseen: suppress, nearest or error; what the model declares if None.
+        output: suppressed records are by default removed when safe, starred otherwise.
+        schema: what is known of the columns; a model that protects one less is refused. When
+            safe, the schema's promise is kept beside the model's.
+        privacy: what is promised beside the model's promise, or more strictly; when safe.
+        waive: kept columns that are meant as they are, beside those that the model waives.
+        fold_case: join sensitive values that differ only by case, accents or spaces, as the
+            model does where it was learned so; when safe.
+    """
+
+    table: object
+    model: object
+    safe: bool = False
+    on_unseen: str | None = None
+    output: Output = field(default_factory=Output)
+    schema: Schema | None = None
+    privacy: tuple[Promise, ...] | None = None
+    waive: tuple[str, ...] = ()
+    fold_case: bool = False
+    separator: str | None = None
+
+    def faults(self) -> list[Fault]:
+        """Return everything that is wrong with it, as far as no table need be opened."""
+        found = _suppression_faults(self.output)
+        if self.on_unseen not in (None, *ON_UNSEEN):
+            found.append(Fault("--on-unseen must be suppress, nearest or error", None))
+        if self.privacy is not None and not self.safe:
+            found.append(Fault("a promise (-k, --l, --t) goes with --safe"))
+        if self.fold_case and not self.safe:
+            found.append(Fault("goes with --safe", "--fold-case"))
+        return found
+
+    def check(self) -> None:
+        """Refuse a request that cannot be meant; see `refuse`."""
+        refuse(self.faults())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyRequest:
+    """What is asked of a table as it stands, whoever made it.
+
+    Attributes:
+        schema: names quasi-identifiers and sensitive columns, and has the promise.
+        blanked: sensitive cells may have been blanked: a class that is empty altogether
+            passes, and elsewhere an empty cell is no value.
+        person_file: who each record is about, where the table does not say it: a CSV file with
+            a header and a line a record, in the order of the table.
+    """
+
+    table: object
+    schema: Schema
+    blanked: bool = False
+    person_file: str | Path | None = None
+    separator: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsRequest:
+    """What is asked of a release and the table it was made from.
+
+    Attributes:
+        starred: whether records that are the root in every quasi-identifier count as
+            suppressed, or as a class of their own. None: as suppressed, with a notice.
+        infer: the release was made with proposed hierarchies; see `LearnRequest`.
+    """
+
+    table: object
+    release: object
+    schema: Schema
+    starred: bool | None = None
+    infer: bool = True
+    separator: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RiskRequest:
+    """What is asked about how easily people are found in a table; see `Checks`."""
+
+    table: object
+    schema: Schema
+    population: object = None
+    sampling_fraction: float | None = None
+    weights: str | None = None
+    household: str | None = None
+    max_size: int | None = None
+    separator: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackRequest:
+    """Attacks that are carried out on a table and its release.
+
+    Attributes:
+        register: an outside table that the attacker holds.
+        key: the column that says who is who in the register and in the original.
+        everything: every attack; otherwise singling out, linkability and inference.
+        centroids: the release holds centroids: the attacker looks for the nearest one.
+        targets: how many people are attacked.
+        infer: the release was made with proposed hierarchies; see `LearnRequest`.
+    """
+
+    table: object
+    release: object
+    schema: Schema
+    register: object = None
+    key: str | None = None
+    everything: bool = False
+    centroids: bool = False
+    targets: int = 500
+    infer: bool = True
+    seed: int = 0
+    separator: str | None = None
+
+    def check(self) -> None:
+        """Refuse a register without its key, or a key without a register."""
+        if (self.register is None) != (self.key is None):
+            raise MethodError(problem="a register and the key column that joins it go together")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InferRequest:
+    """What is asked about the columns of a table.
+
+    Attributes:
+        max_size: largest number of columns in a set.
+        seconds: time for the search of sets; None for no limit.
+        threshold: residual entropy in bits under which a set identifies.
+    """
+
+    table: object
+    max_size: int = 5
+    seconds: float | None = 60.0
+    threshold: float = 1.0
+    separator: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftRequest:
+    """Whether new records are still like those that a model was learned from.
+
+    Attributes:
+        false_alarm: how often a sample of the training data may be taken for other data.
+    """
+
+    table: object
+    model: object
+    false_alarm: float = 0.05
+    separator: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecommendRequest:
+    """What is asked of xk-anonymity before it is carried out.
+
+    Attributes:
+        k: records that a released pair must have, false ones included.
+        choices: techniques, diversity, columns, preference; the defaults if None.
+    """
+
+    table: object
+    schema: Schema
+    k: int
+    choices: Choices | None = None
+    separator: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class XkRequest(RecommendRequest):
+    """What a release under xk-anonymity is asked to be.
+
+    Attributes:
+        output: a file; its rows are sorted, and what is suppressed is removed.
+        xk: original records that a released pair has; the recommended number if None.
+        seed: chooses the records that false ones copy.
+        false_records: where to write the numbers of the false rows; it stays inside.
+        steps: a new folder for the pairs and the table after each step; raw data, so it
+            stays inside and must not hold the release.
+    """
+
+    output: Output
+    xk: int | None = None
+    seed: int = 0
+    false_records: str | Path | None = None
+    steps: str | Path | None = None
+
+    @property
+    def out(self) -> str | Path:
+        """Return the file that the release goes to.
+
+        Raises:
+            SchemaError: names all faults of the output together.
+        """
+        output, faults = self.output, []
+        if output.out is None:
+            faults.append(Fault("xk-anonymity writes a file: name it with --out"))
+        if output.suppressed not in (None, "remove"):
+            faults.append(Fault("xk-anonymity removes suppressed records: leave --suppressed out"))
+        if output.keep_order:
+            faults.append(Fault("xk-anonymity sorts its rows: leave --keep-order out"))
+        refuse(faults)
+        return output.out or ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComposeRequest:
+    """What is asked of several releases of one table.
+
+    Attributes:
+        table: what they were made of.
+        schema: its quasi-identifiers and sensitive columns, and the promise.
+        releases: released tables; the class of a record is told by labels and kept columns.
+        models: models whose releases of the table (by `encode`) count.
+        class_files: what `anonymize --class-file` wrote: the class of each record.
+    """
+
+    table: object
+    schema: Schema
+    releases: tuple[object, ...] = ()
+    models: tuple[str | Path, ...] = ()
+    class_files: tuple[str | Path, ...] = ()
+    separator: str | None = None
+
+    def faults(self) -> list[Fault]:
+        """Return everything that is wrong with it, as far as no table need be opened."""
+        number = len(self.releases) + len(self.models) + len(self.class_files)
+        if number < 2:
+            return [Fault("compose lays at least two releases over each other: name them")]
+        return []
+
+    def check(self) -> None:
+        """Refuse a request that cannot be meant; see `refuse`."""
+        refuse(self.faults())
+
+
+Request = (
+    ReleaseRequest
+    | LearnRequest
+    | EncodeRequest
+    | VerifyRequest
+    | MetricsRequest
+    | RiskRequest
+    | AttackRequest
+    | InferRequest
+    | DriftRequest
+    | RecommendRequest
+    | XkRequest
+    | ComposeRequest
+)
+
+__all__ = [
+    "AttackRequest",
+    "Checks",
+    "ComposeRequest",
+    "DriftRequest",
+    "EncodeRequest",
+    "Fault",
+    "InferRequest",
+    "LearnRequest",
+    "MetricsRequest",
+    "Output",
+    "People",
+    "RecommendRequest",
+    "ReleaseRequest",
+    "Request",
+    "RiskRequest",
+    "VerifyRequest",
+    "XkRequest",
+    "k_of",
+    "refuse",
+    "replaced_faults",
+    "usual_checks",
+]

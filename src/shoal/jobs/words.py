@@ -1,0 +1,426 @@
+"""The keywords of the functions in `shoal.api`: typed, checked, and turned into requests.
+
+Every keyword is a field of a request or of a schema, or a parameter of a promise, and is
+explained there. None is the same as leaving a keyword out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import date
+from functools import wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Literal, TypedDict, TypeVar, cast
+
+from shoal.core.suggest import did_you_mean
+from shoal.engines.base import Progress
+from shoal.hierarchies.tree import Hierarchy
+from shoal.jobs.requests import Checks, EncodeRequest, Output, People, usual_checks
+from shoal.methods.method import Method
+from shoal.methods.registry import METHODS, method_named
+from shoal.methods.xk.choices import Choices
+from shoal.privacy import Promise, from_flags
+from shoal.privacy.distances import DistanceName
+from shoal.privacy.l_diversity import DiversityKind
+from shoal.privacy.registry import options
+from shoal.schema.flags import refuse_both, schema_from_flags, with_dates, with_released_person
+from shoal.schema.schema import Kind, Role, Schema
+
+SchemaLike = Schema | Mapping[str, object] | str | Path
+"""A schema, plain data as a schema file holds it, or the path of such a file."""
+
+Columns = str | Sequence[str]
+"""The name of a column, or several."""
+
+Made = TypeVar("Made")
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+class PromiseWords(TypedDict, total=False):
+    """What is promised: promises as objects, and the parameters of each by name."""
+
+    privacy: Iterable[Promise] | None
+    k: int | None
+    l: float | None  # noqa: E741 - the parameter's name in every text on the model
+    l_kind: DiversityKind | None
+    c: float | None
+    t: float | None
+    t_distance: DistanceName | None
+    n: int | None
+    alpha: float | None
+    beta: float | None
+    delta: float | None
+
+
+class SchemaWords(PromiseWords, total=False):
+    """Roles and kinds of columns, how values are read, and the promise; see `Schema`.
+
+    Columns that have no role are left out of a release. `hierarchies` is a folder with files
+    *hierarchy_<column>.csv, or has, by column, a hierarchy or what a schema writes for one.
+    """
+
+    qi: Columns | None
+    sensitive: Columns | None
+    identifying: Columns | None
+    neutral: Columns | None
+    person: str | None
+    release_person: Literal["pseudonym"] | None
+    numeric: Columns | None
+    categorical: Columns | None
+    date: Columns | None
+    hierarchies: str | Path | Mapping[str, Hierarchy | Mapping[str, object] | str | Path] | None
+    missing: Columns | None
+    fold_case: bool | None
+    date_format: str | Mapping[str, str] | None
+    dates: Literal["iso", "same"] | None
+    utility: str | None
+    target: str | None
+    waive: Columns | None
+    replace_promise: bool | None
+    suppression_limit: float | None
+
+
+class LearnWords(SchemaWords, total=False):
+    """How a recoding is found; see `LearnRequest`."""
+
+    infer: bool | None
+    method: str | Method | None
+    release: Literal["generalize", "aggregate"] | None
+    partitions: int | None
+    partition_by: Literal["kmeans", "random"] | None
+    seed: int | None
+    threads: int | None
+    separator: str | None
+    progress: Progress | None
+
+
+class ReleaseWords(LearnWords, total=False):
+    """The form of a release, and what is measured of it; see `Output`, `usual_checks`."""
+
+    suppressed: Literal["remove", "star"] | None
+    keep_order: bool | None
+    spreadsheet_safe: bool | None
+    class_file: str | Path | None
+    inputs: Sequence[str | Path] | None
+    key: str | Path | None
+    attacks: bool | None
+    population: object
+    sampling_fraction: float | None
+    weights: str | None
+    household: str | None
+
+
+class EncodeWords(PromiseWords, total=False):
+    """What is asked of a model at work; see `EncodeRequest` and `Output`."""
+
+    suppressed: Literal["remove", "star"] | None
+    spreadsheet_safe: bool | None
+    inputs: Sequence[str | Path] | None
+    on_unseen: Literal["suppress", "nearest", "error"] | None
+    schema: SchemaLike | None
+    waive: Columns | None
+    fold_case: bool | None
+    separator: str | None
+
+
+class StreamWords(TypedDict, total=False):
+    """The words of `encode_stream`; see `StreamRequest`."""
+
+    separator: str | None
+    rejects: str | Path | None
+    on_unseen: str | None
+    suppressed: str | None
+    schema: Schema | None
+    spreadsheet_safe: bool
+
+
+class VerifyWords(SchemaWords, total=False):
+    """The words of `verify`; see `VerifyRequest`."""
+
+    blanked: bool | None
+    person_file: str | Path | None
+    separator: str | None
+
+
+class MetricsWords(SchemaWords, total=False):
+    """The words of `metrics`; see `MetricsRequest`."""
+
+    infer: bool | None
+    starred: bool | None
+    separator: str | None
+
+
+class RiskWords(SchemaWords, total=False):
+    """The words of `risk`; see `RiskRequest`."""
+
+    population: object
+    sampling_fraction: float | None
+    weights: str | None
+    household: str | None
+    max_size: int | None
+    separator: str | None
+
+
+class AttackWords(SchemaWords, total=False):
+    """The words of `attack`; see `AttackRequest`."""
+
+    infer: bool | None
+    register: object
+    key: str | None
+    everything: bool | None
+    centroids: bool | None
+    targets: int | None
+    seed: int | None
+    separator: str | None
+
+
+class RecommendWords(SchemaWords, total=False):
+    """The words of `recommend`; see `RecommendRequest`."""
+
+    choices: Choices | None
+    separator: str | None
+
+
+class XkWords(RecommendWords, total=False):
+    """The words of `release_xk`; see `XkRequest`."""
+
+    xk: int | None
+    seed: int | None
+    false_records: str | Path | None
+    steps: str | Path | None
+    inputs: Sequence[str | Path] | None
+    spreadsheet_safe: bool | None
+
+
+class InferWords(TypedDict, total=False):
+    """The words of `infer`; see `InferRequest`."""
+
+    max_size: int
+    seconds: float | None
+    threshold: float
+    separator: str | None
+
+
+class PresetWords(TypedDict, total=False):
+    """The words of `write_preset`; see `PresetRequest`."""
+
+    as_of: date | None
+    schema_out: str | Path | None
+    table_out: str | Path | None
+    separator: str | None
+
+
+class ZipfWords(TypedDict, total=False):
+    """The words of the sample `zipf`."""
+
+    attributes: int
+    exponent: float
+    values: int
+
+
+class ColumnWords(TypedDict, total=False):
+    """How the values of a column are read; see `ColumnValues`."""
+
+    separator: str | None
+    missing: Sequence[str]
+
+
+_WORD_OF = {Role.QUASI: "qi"}
+ROLES = {role: _WORD_OF.get(role, role.value) for role in Role}
+"""The word that names the columns of a role."""
+
+KINDS = {kind: kind.value for kind in Kind if kind is not Kind.ORDINAL}
+"""The word that names the columns of a kind; an ordinal one needs its order: in a schema."""
+
+
+def asked_schema(schema: SchemaLike | None, words: Mapping[str, object]) -> Schema:
+    """Return the schema that is given, or that words describe, with the promise of the words.
+
+    Raises:
+        SchemaError: both are given, or neither; or the words contradict each other.
+        PrivacyError: the words promise less than the schema.
+    """
+    given = given_words(words)
+    about = [name for name in (*ROLES.values(), *KINDS.values(), "hierarchies") if name in given]
+    refuse_both(schema, about, lambda word: "a schema" if word == "schema" else f"{word}=")
+    if schema is not None:
+        found = Schema.of(schema)
+    else:
+        found = schema_from_flags(
+            {role: names_in(given.get(word)) for role, word in ROLES.items()},
+            {kind: names_in(given.get(word)) for kind, word in KINDS.items()},
+            hierarchies=cast("str | Path | Mapping[str, object] | None", given.get("hierarchies")),
+        )
+    found = with_released_person(found, cast("str | None", given.get("release_person")))
+    found = _read_so(found, given)
+    found = found.with_promise(
+        asked_promise(words),
+        replace_promise=bool(given.get("replace_promise")),
+        suppression_limit=cast("float | None", given.get("suppression_limit")),
+    )
+    for name in ("utility", "target"):
+        if name in given:
+            found = _replaced(found, name, given[name])
+    return found.with_waived(names_in(given.get("waive")))
+
+
+def _read_so(schema: Schema, given: Mapping[str, object]) -> Schema:
+    """Return the schema with how values are read."""
+    if "missing" in given:
+        schema = replace(schema, missing=tuple(names_in(given["missing"])))
+    schema = replace(schema, fold_case=schema.fold_case or bool(given.get("fold_case")))
+    formats = given.get("date_format", {})
+    by_column = {"": formats} if isinstance(formats, str) else cast("Mapping[str, str]", formats)
+    return with_dates(schema, by_column, cast("str | None", given.get("dates")))
+
+
+def _replaced(schema: Schema, name: str, value: object) -> Schema:
+    change: Callable[..., Schema] = replace
+    return change(schema, **{name: value})
+
+
+def files_of(schema: SchemaLike | None, found: Schema) -> tuple[str | Path, ...]:
+    """Return the files that a schema came from: itself, and its hierarchies."""
+    return (*([schema] if isinstance(schema, (str, Path)) else ()), *found.files())
+
+
+def asked_promise(words: Mapping[str, object]) -> tuple[Promise, ...]:
+    """Return what the words promise: the objects, and what their parameters stand for."""
+    objects = cast("Iterable[Promise]", words.get("privacy") or ())
+    return (*objects, *from_flags({name: words.get(name) for name in options()}))
+
+
+def asked_method(words: Mapping[str, object]) -> Method:
+    """Return the method; a name stands for its defaults."""
+    method = words.get("method") or "auto"
+    return method if isinstance(method, Method) else method_named(str(method))
+
+
+def asked_output(
+    out: str | Path | None,
+    words: Mapping[str, object],
+    *,
+    files: Sequence[str | Path] = (),
+    suppressed: str | None = None,
+) -> Output:
+    """Return where the result goes.
+
+    Args:
+        out: the file; None returns a table.
+        words: what was said of it.
+        files: what was read and must not be overwritten.
+        suppressed: what becomes of suppressed records where no word says so.
+    """
+    given = given_words(words)
+    inputs = cast("Sequence[str | Path]", given.get("inputs", ()))
+    return Output(
+        out=out,
+        suppressed=str(given["suppressed"]) if "suppressed" in given else suppressed,
+        keep_order=bool(given.get("keep_order")),
+        spreadsheet_safe=cast("bool | None", given.get("spreadsheet_safe")),
+        class_file=cast("str | Path | None", given.get("class_file")),
+        inputs=(*inputs, *files),
+    )
+
+
+def asked_checks(words: Mapping[str, object]) -> Checks:
+    """Return what is measured of a release: nothing that nobody asked for."""
+    people = {name: words.get(name) for name in People.__annotations__}
+    return usual_checks(
+        cast("bool | None", words.get("attacks")), reads=False, **cast(People, people)
+    )
+
+
+def fields_in(kind: type, words: Mapping[str, object]) -> dict[str, object]:
+    """Return the words that are plain fields of a request."""
+    built = ("schema", "method", "privacy", "waive", "output", "checks", "k", "table")
+    names = {each.name for each in fields(kind)} - set(built)
+    return {name: value for name, value in given_words(words).items() if name in names}
+
+
+def request_of(kind: type[Made], words: Mapping[str, object], **built: object) -> Made:
+    """Return a request; built: what is not a plain field of it."""
+    make: Callable[..., Made] = kind
+    return make(**fields_in(kind, words), **built)
+
+
+def given_words(words: Mapping[str, object]) -> dict[str, object]:
+    """Return the words that say something."""
+    return {name: value for name, value in words.items() if value is not None}
+
+
+def names_in(value: object) -> list[str]:
+    """Return one name, or several, as a list."""
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else [str(name) for name in cast("list[str]", value)]
+
+
+def spelled(words: type) -> Callable[[Function], Function]:
+    """Spell out the keywords of a function for `help` and notebooks; answer a misspelt one.
+
+    words: the TypedDict of its `**words`.
+    """
+
+    def decorate(function: Function) -> Function:
+        named = [p for p in signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
+        more = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=_text(hint))
+            for name, hint in words.__annotations__.items()
+        ]
+        known = [each.name for each in (*named, *more)]
+
+        @wraps(function)
+        def checked(*args: object, **given: object) -> object:
+            for name in given:
+                if name not in known:
+                    text = f"{function.__name__}() got an unexpected keyword argument {name!r}"
+                    raise TypeError(text + _meant(name, known))
+            return function(*args, **given)
+
+        spelt = signature(function).replace(parameters=[*named, *more])
+        checked.__signature__ = spelt  # type: ignore[attr-defined]
+        return cast(Function, checked)
+
+    return decorate
+
+
+def _text(hint: object) -> str:
+    return str(getattr(hint, "__forward_arg__", hint))
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    owners = [
+        kind.__name__ for kind in METHODS.values() if name in {p.name for p in kind.parameters()}
+    ]
+    if owners and "method" in known:
+        return f"; it belongs to a method: method=shoal.{owners[0]}({name}=…)"
+    return did_you_mean(name, known)
+
+
+def encode_request(
+    table: object,
+    model: object,
+    words: Mapping[str, object],
+    *,
+    out: str | Path | None = None,
+    safe: bool = False,
+) -> EncodeRequest:
+    """Return the request of encoding a table with a model."""
+    given = given_words(words)
+    schema = cast("SchemaLike | None", given.get("schema"))
+    found = None if schema is None else Schema.of(schema)
+    files = () if found is None else files_of(schema, found)
+    return request_of(
+        EncodeRequest,
+        words,
+        table=table,
+        model=model,
+        safe=safe,
+        output=asked_output(out, words, files=files),
+        schema=found,
+        privacy=asked_promise(words) or None,
+        waive=tuple(names_in(given.get("waive"))),
+    )

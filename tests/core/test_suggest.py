@@ -1,0 +1,51 @@
+"""Did you mean …?"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.core.suggest import did_you_mean, nearest
+
+COLUMNS = ["age", "sex", "zip_code", "diagnosis", "date of birth", "größe"]
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("agee", "age"),
+        ("AGE", "age"),
+        ("zip", "zip_code"),
+        ("zip-code", "zip_code"),
+        ("ZipCode", "zip_code"),
+        ("diagnoses", "diagnosis"),
+        ("daignosis", "diagnosis"),
+        ("birth date", None),
+        ("grosse", "größe"),
+        ("", None),
+        ("x", None),
+        ("---", None),
+    ],
+)
+def test_the_nearest_word_is_found_or_none(word: str, meant: str | None) -> None:
+    assert nearest(word, COLUMNS) == meant
+
+
+def test_no_choices_no_suggestion() -> None:
+    assert nearest("age", []) is None
+    assert did_you_mean("age", []) == ""
+
+
+def test_a_message_ends_with_the_question() -> None:
+    assert did_you_mean("sxe", COLUMNS) == "; did you mean 'sex'?"
+    assert did_you_mean("sxe", COLUMNS, before=", ") == ", did you mean 'sex'?"
+
+
+@given(st.lists(st.text(min_size=1), min_size=1), st.text())
+def test_what_is_found_is_one_of_the_choices_and_a_word_is_nearest_to_itself(
+    choices: list[str], word: str
+) -> None:
+    assert nearest(word, choices) in (None, *choices)
+    alone = choices[0]
+    assert nearest(alone, [alone]) == alone

@@ -1,0 +1,98 @@
+"""From the values of a column to numbers, and from numbers to distinct rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.engines.test_encode import golden, strange_people
+
+from shoal.engines.encoding import columns
+from shoal.engines.encoding.columns import ColumnCoder, distinct_rows
+from shoal.model.runtime import Encoder
+
+pytestmark = pytest.mark.local("a part of the local engine itself")
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return Encoder(golden("mondrian").to_document(), "suppress")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data(), st.lists(st.integers(1, 9), min_size=1, max_size=6), st.sampled_from([2, 2**22]))
+def test_distinct_rows_are_those_of_numpy(data, sizes, room):
+    records = data.draw(st.integers(1, 20))
+    drawn = [
+        data.draw(st.lists(st.integers(0, size - 1), min_size=records, max_size=records))
+        for size in sizes
+    ]
+    codes = [np.array(column, dtype=np.int32) for column in drawn]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "_ROOM", room)
+        rows, number = distinct_rows(codes, sizes)
+    wanted = np.stack(codes, axis=1)
+    assert (rows[number] == wanted).all()
+    assert (rows.dtype, number.dtype) == (np.int32, np.int32)
+    assert len(rows) == len(np.unique(wanted, axis=0)) == len(np.unique(rows, axis=0))
+
+
+def test_no_record_has_no_row():
+    rows, number = distinct_rows([np.zeros(0, dtype=np.int32)] * 2, [3, 4])
+    assert rows.shape == (0, 2)
+    assert len(number) == 0
+
+
+def test_keys_beyond_32_bits_do_not_overflow(monkeypatch):
+    """Where a renumbered table times the next column leaves 32 bits."""
+    chance = np.random.default_rng(2)
+    size = 50_000
+    codes = [chance.integers(0, size, 3000).astype(np.int32) for _ in range(3)]
+    rows, number = distinct_rows(codes, [size] * 3)
+    assert (rows[number] == np.stack(codes, axis=1)).all()
+
+
+@pytest.mark.parametrize("kind", ["text", "categorical"])
+def test_values_with_the_same_number_are_covered_alike(encoder, kind):
+    frame = strange_people(300)
+    for place, name in enumerate(encoder.names):
+        series = frame[name] if kind == "text" else frame[name].cast(pl.Categorical)
+        coder = ColumnCoder(place, encoder)
+        codes = coder.codes(series)
+        for value, code in zip(frame[name].to_list(), codes.tolist(), strict=True):
+            wanted = tuple(block[place].cover(value) for block in encoder.blocks)
+            assert coder.sets[code] == wanted
+        assert len(coder.sets) == len(set(coder.sets)) == len(coder.values)
+
+
+def test_a_value_that_stands_for_a_number_is_covered_as_all_that_have_it(encoder):
+    coder = ColumnCoder(0, encoder)
+    coder.codes(strange_people(200)[encoder.names[0]])
+    for value, sets in zip(coder.values, coder.sets, strict=True):
+        assert tuple(block[0].cover(value) for block in encoder.blocks) == sets
+
+
+def test_missing_values_and_numbers_have_numbers_of_their_own(encoder):
+    coder = ColumnCoder(0, encoder)
+    texts = pl.Series(["30", None, "30"])
+    first = coder.codes(texts).tolist()
+    assert first[0] == first[2]
+    assert coder.codes(pl.Series([30.0, None])).tolist() == first[:2]  # 30.0 means 30
+    assert coder.codes(texts.cast(pl.Categorical)).tolist() == first
+    assert coder.codes(texts.head(0)).tolist() == []
+
+
+def test_widened_cells_depend_on_where_a_value_stands_in_its_tree():
+    """Values that no region covers have numbers of their own where that decides the label."""
+    model = golden("levels").to_document()
+    plain, near = Encoder(model, "suppress"), Encoder(model, "nearest")
+    frame = strange_people(400)
+    more = 0
+    for place, name in enumerate(plain.names):
+        coders = ColumnCoder(place, plain), ColumnCoder(place, near)
+        counts = [len(np.unique(coder.codes(frame[name]))) for coder in coders]
+        assert counts[0] <= counts[1]
+        more += counts[1] - counts[0]
+    assert more > 0

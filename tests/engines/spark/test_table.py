@@ -1,0 +1,43 @@
+"""A table on Spark refuses what only the local engine does, before any work."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("pyspark", reason="the package pyspark is not installed (shoal[spark])")
+
+from shoal.core.errors import MethodError
+from shoal.engines.base import Checks
+from shoal.engines.spark.records import SparkRecords
+from shoal.engines.spark.table import TableOnSpark
+from shoal.privacy import KAnonymity
+
+
+def source():
+    return SimpleNamespace(where="t", columns=("a", "b"))
+
+
+def test_it_is_called_as_its_source_is():
+    table = TableOnSpark(source())
+    assert (table.where, table.columns) == ("t", ("a", "b"))
+
+
+def test_what_needs_the_local_engine_says_so():
+    table = TableOnSpark(source())
+    with pytest.raises(MethodError, match="--blanked needs the local engine"):
+        table.verify(None, [KAnonymity(2)], blanked=True)
+    with pytest.raises(MethodError, match="--attacks need the local engine"):
+        SparkRecords(source(), None, ()).compare(None, Checks(), centroids=False, seed=0)
+
+
+def test_a_batch_is_let_go_whatever_is_raised(monkeypatch):
+    closed = []
+    encoding = SimpleNamespace(close=lambda: closed.append("closed"))
+    monkeypatch.setattr("shoal.engines.spark.table.SparkEncoding.open", lambda *_, **__: encoding)
+    opening = TableOnSpark(source()).encode(None, on_unseen=None, star=True)
+    assert opening.__enter__() is encoding
+    assert not closed
+    assert not opening.__exit__(KeyError, KeyError(), None)
+    assert closed == ["closed"]

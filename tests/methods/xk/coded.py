@@ -1,0 +1,50 @@
+"""Small coded tables for the tests of this folder."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.hierarchies.tree import Hierarchy
+from shoal.methods.xk.rows import rows_of
+from shoal.schema.schema import Kind
+from shoal.table.domain import tree_domain
+from shoal.table.frequency import from_codes
+
+VALUES = ("a1", "a2", "a3", "b1", "b2")
+TREE = [(value, value[0], "*") for value in VALUES]
+UP = {value: value[0] for value in VALUES}
+
+
+def frequency_table(records, *, columns, sensitive=0):
+    """Return the frequency table of (quasi-identifiers, sensitive values) tuples."""
+    quasi = [_domain(f"q{j}", [qi[j] for qi, _ in records], TREE) for j in range(columns)]
+    spread = [_domain(f"s{j}", [s[j] for _, s in records], None) for j in range(sensitive)]
+    codes = [[_code(d, qi[j]) for j, d in enumerate(quasi)] for qi, _ in records]
+    hidden = [[_code(d, s[j]) for j, d in enumerate(spread)] for _, s in records]
+    return from_codes(
+        tuple(quasi),
+        np.array(codes, dtype=np.int32).reshape(len(records), columns),
+        np.ones(len(records), dtype=np.int64),
+        sensitive_domains=tuple(spread),
+        sensitive=np.array(hidden, dtype=np.int32).reshape(len(records), sensitive),
+    )
+
+
+def coded_rows(records, *, columns, sensitive=0):
+    """Return the rows of a small table, every column with groups."""
+    table = frequency_table(records, columns=columns, sensitive=sensitive)
+    return rows_of(table, grouped=[f"q{j}" for j in range(columns)])
+
+
+def _domain(name, values, tree):
+    present = sorted({value for value in values if value is not None})
+    if tree is None:
+        hierarchy = Hierarchy.flat(name, present or ["?"])
+    else:
+        hierarchy = Hierarchy.from_rows(name, tree)
+    missing = None in values
+    return tree_domain(name, Kind.CATEGORICAL, present, hierarchy, missing=missing, weight=1.0)
+
+
+def _code(domain, value):
+    return domain.labels.index(value)
