@@ -15,7 +15,7 @@ def released(tmp_path, label="gcs", **options):
     folder = tmp_path / "inside" / "steps"
     chosen = Choices(techniques=Techniques.parse(label), diversity=2, **options)
     done = release_xk(
-        people(), SCHEMA, 5, out=tmp_path / "o.csv", xk=3, choices=chosen, steps=folder
+        people(), SCHEMA, k=5, out=tmp_path / "o.csv", xk=3, choices=chosen, steps=folder
     )
     return done, folder
 
@@ -70,12 +70,12 @@ def test_steps_need_a_folder_of_their_own(tmp_path):
     full.mkdir()
     (full / "x").touch()
     with pytest.raises(OutputError, match="not empty"):
-        release_xk(people(), SCHEMA, 5, out=tmp_path / "o.csv", xk=3, steps=full)
+        release_xk(people(), SCHEMA, k=5, out=tmp_path / "o.csv", xk=3, steps=full)
     with pytest.raises(OutputError, match="write the release to another folder"):
-        release_xk(people(), SCHEMA, 5, out=tmp_path / "o.csv", xk=3, steps=tmp_path)
+        release_xk(people(), SCHEMA, k=5, out=tmp_path / "o.csv", xk=3, steps=tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match="cannot be a folder"):
-        release_xk(people(), SCHEMA, 5, out=tmp_path / "o.csv", xk=3, steps=tmp_path / "file")
+        release_xk(people(), SCHEMA, k=5, out=tmp_path / "o.csv", xk=3, steps=tmp_path / "file")
     assert not (tmp_path / "o.csv").exists()
 
 
@@ -88,7 +88,7 @@ def test_columns_that_have_the_names_of_the_trail_keep_them(tmp_path):
     }
     document["waive"] = ["is_false", "illness"]
     schema = type(SCHEMA).from_document(document)
-    release_xk(table, schema, 5, out=tmp_path / "o.csv", xk=3, steps=tmp_path / "steps")
+    release_xk(table, schema, k=5, out=tmp_path / "o.csv", xk=3, steps=tmp_path / "steps")
     assert "is_false_" in read(tmp_path / "steps" / "5-filling-table.csv").columns
     assert "records_" in read(tmp_path / "steps" / "5-filling-pairs.csv").columns
 
@@ -96,7 +96,7 @@ def test_columns_that_have_the_names_of_the_trail_keep_them(tmp_path):
 def test_the_trail_of_a_refused_release_stays_for_the_audit(tmp_path):
     chosen = Choices(suppression_limit=0)
     with pytest.raises(NoSolutionError):
-        release_xk(people(), SCHEMA, 5, out=tmp_path / "o.csv", xk=3, choices=chosen,
+        release_xk(people(), SCHEMA, k=5, out=tmp_path / "o.csv", xk=3, choices=chosen,
                    steps=tmp_path / "steps")  # fmt: skip
     assert (tmp_path / "steps" / "6-suppression-table.csv").is_file()
     assert not (tmp_path / "o.csv").exists()

@@ -12,9 +12,9 @@ from shoal.engines import counts
 from shoal.jobs.documents import request_from
 from shoal.jobs.encode import encode
 from shoal.jobs.learn import learn
+from shoal.jobs.model import RecodingModel
 from shoal.jobs.requests import EncodeRequest, LearnRequest
 from shoal.methods.registry import METHODS, method_named
-from shoal.model.model import RecodingModel
 from shoal.privacy import KAnonymity, LDiversity
 from shoal.schema.schema import Schema
 

@@ -19,5 +19,5 @@ def test_without_a_person_column_there_is_no_person_file():
 def test_what_would_count_records_is_refused():
     asked = Output(suppressed="star", person_file="p"), Checks(attacks="all")
     places = [where for _, where in person_faults(schema_of("person"), *asked)]
-    assert places == ["--suppressed", "--attacks"]
+    assert places == ["--attacks"]
     assert not list(person_faults(schema_of("person"), Output(), Checks(attacks="some")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import shoal
 from shoal import api
 from shoal.jobs.warm import folder, warm
 from shoal.kernels import cache
@@ -36,7 +37,7 @@ def test_every_kernel_that_python_calls_is_there(warmed):
 def test_a_release_after_it_compiles_nothing(warmed, tmp_path):
     before = cache.made()
     api.sample("hospital", tmp_path / "t.csv", records=200)
-    schema = api.Schema.load(tmp_path / "t.schema.yaml")
+    schema = shoal.Schema.load(tmp_path / "t.schema.yaml")
     column = schema.sensitive[0]
     for other in ((), (LDiversity(2, column=column),), (TCloseness(0.9, column=column),)):
         for method in ("mondrian", "bestcut", "flash"):

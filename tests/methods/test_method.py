@@ -13,6 +13,7 @@ import pytest
 
 from shoal.core.errors import MethodError
 from shoal.methods.method import Method, Parameter, Setting, parameter
+from shoal.table.frequency import from_codes
 
 CALLS = []
 
@@ -40,7 +41,8 @@ class Sample(Method):
 
 def searched(method, setting=None):
     CALLS.clear()
-    assert method.search("a table", [], setting) == "a table"
+    table = from_codes((), np.zeros((1, 0), np.int32), np.ones(1, np.int64))
+    assert method.search(table, [], setting) is table
     return CALLS[0]
 
 

@@ -65,6 +65,7 @@ def test_a_verification_is_a_document():
         "classes": 2,
         "smallest_class": 2,
         "largest_share": None,
+        "trajectories": None,
         "violating_records": 2,
         "privacy": [{"model": "k-anonymity", "parameters": {"k": 3}, "holds": False, "value": 2}],
         "repeats": None,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -18,6 +19,38 @@ from shoal.schema.schema import Schema
 if TYPE_CHECKING:
     from shoal.jobs.preset import Plan
     from shoal.jobs.release import Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class PresetOptions(opt.Group):
+    """A rule of the law that decides about every column."""
+
+    panel: ClassVar[str] = "Roles"
+
+    preset: str | None = opt.option(None, "Do as a rule says: hipaa-safe-harbor.", "NAME")
+    as_of: str | None = opt.option(None, "Day that decides ages, with --preset.", "DATE")
+
+    def plan(
+        self, place: opt.InputOptions, columns: opt.ColumnOptions, method: opt.MethodOptions
+    ) -> Plan | None:
+        """Return what the rule does to each column; hardly another flag goes with it."""
+        if self.preset is None:
+            if self.as_of is not None:
+                raise opt.refusal("--as-of", "goes with --preset")
+            return None
+        from shoal.jobs.preset import plan_preset
+
+        others = ("schema", "qi", "sensitive", "neutral", "numeric", "categorical", "date",
+                  "hierarchies", "missing", "date_format")  # fmt: skip
+        found = [f"--{name.replace('_', '-')}" for name in others if getattr(columns, name)]
+        found += ["--method xk"] * (method.method == "xk") + ["--engine spark"] * place.on_spark
+        if found:
+            problem = f"decides about every column; leave {', '.join(found)} out"
+            raise opt.refusal("--preset", problem)
+        return plan_preset(
+            place.input(), self.preset, as_of=day_of(self.as_of), separator=place.sep,
+            identifying=opt.names(columns.identifying),
+        )  # fmt: skip
 
 
 @opt.command(
@@ -45,17 +78,12 @@ def anonymize(
     xk: XkOptions,
     checks: opt.CheckOptions,
     answer: opt.AnswerOptions,
-    preset: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Do as a rule says: hipaa-safe-harbor.")
-    ] = None,
-    as_of: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Day that decides ages, with --preset.")
-    ] = None,
+    rule: PresetOptions,
 ) -> int:
     """Turn a table into a verified release."""
     check_options(context, method)
     method.limit_threads()
-    plan = None if preset is None else _plan(preset, as_of, place, columns, method)
+    plan = rule.plan(place, columns, method)
     described = columns.read(promised, replaced) if plan is None else _promised(plan, promised)
     schema = method.added_to(described.with_waived(opt.names(columns.waive)))
     inputs, on_spark = (*place.files(), *columns.files(), *replaced.files()), place.on_spark
@@ -105,28 +133,6 @@ def _lines(made: Release[object], written: opt.OutputOptions) -> list[str]:
         is_of_records = made.report.repeats is not None
         lines += risk_lines(risks["before"], risks["after"], records=is_of_records)
     return [*lines, *attack_lines(attacks)]
-
-
-def _plan(
-    preset: str,
-    as_of: str | None,
-    place: opt.InputOptions,
-    columns: opt.ColumnOptions,
-    method: opt.MethodOptions,
-) -> Plan:
-    """Return what a preset does to each column; it decides, so that hardly a flag goes with it."""
-    from shoal.jobs.preset import plan_preset
-
-    others = ("schema", "qi", "sensitive", "neutral", "numeric", "categorical", "date",
-              "hierarchies", "missing", "date_format")  # fmt: skip
-    given = [f"--{name.replace('_', '-')}" for name in others if getattr(columns, name)]
-    if given or method.method == "xk" or place.on_spark:
-        named = ", ".join(given) or ("--method xk" if method.method == "xk" else "--engine spark")
-        raise opt.refusal("--preset", f"decides about every column; leave {named} out")
-    return plan_preset(
-        place.input(), preset, as_of=day_of(as_of), separator=place.sep,
-        identifying=opt.names(columns.identifying),
-    )  # fmt: skip
 
 
 def _promised(plan: Plan, promised: opt.PromiseOptions) -> Schema:

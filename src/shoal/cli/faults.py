@@ -155,7 +155,7 @@ def _named(parameter: object) -> str:
 def _value_fault(text: str, parameter: object) -> str:
     """Say what a value must be; how the parser says it depends on its version."""
     low = text.lower()
-    if "integer" in low:
+    if "integer" in low or "whole number" in low:
         return "must be a whole number"
     if "number" in low or "float" in low:
         return "must be a number"

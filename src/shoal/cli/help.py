@@ -11,14 +11,17 @@ import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import cleandoc
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from typer.core import TyperCommand, TyperGroup
 
 from shoal.cli.colour import BOLD, CYAN, DIM, is_coloured, painted
+from shoal.cli.values import read_plainly
 
 if TYPE_CHECKING:
     from typer import Typer
+    from typer._click.core import Context
 
 PANELS = (
     *("Input", "Roles", "Promise", "Method", "Question", "Budget", "xk-anonymity"),
@@ -148,8 +151,25 @@ def _coloured(text: str) -> str:
     return re.sub(r"\[(?:default: [^\]]*|required)\]", lambda m: painted(m[0], DIM), text)
 
 
+def _answer_help(ctx: Context, words: Iterable[str]) -> None:
+    """Print the help and leave, where it is asked for.
+
+    Typer would make a truth of `--help` first, and for that it loads all of Pydantic.
+    """
+    before = takewhile(lambda word: word != "--", words)
+    if not ctx.resilient_parsing and any(word in ctx.help_option_names for word in before):
+        print(ctx.get_help())
+        ctx.exit()
+
+
 class Command(TyperCommand):
     """A command whose help stands in panels."""
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Read the command line."""
+        _answer_help(ctx, args)
+        read_plainly(self.get_params(ctx))
+        return super().parse_args(ctx, args)
 
     def get_help(self, ctx: object) -> str:
         """Return the help; it is coloured already where that is right."""
@@ -159,6 +179,12 @@ class Command(TyperCommand):
 
 class Group(TyperGroup):
     """Commands whose help stands in panels."""
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Read the command line as far as the name of a command, which reads the rest."""
+        _answer_help(ctx, takewhile(lambda word: word[:1] == "-", args))
+        read_plainly(self.get_params(ctx))
+        return super().parse_args(ctx, args)
 
     def get_help(self, ctx: object) -> str:
         """Return the help; it is coloured already where that is right."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from shoal.core.errors import InputError
+from shoal.core.errors import InputError, MethodError
 from shoal.engines.local.compose import Original, Overlay, linked_rows
 from shoal.engines.local.source import open_source
 from shoal.jobs.encode import encode
@@ -26,7 +26,11 @@ def compose(request: ComposeRequest) -> Composition:
         InputError: a release is not one of this table.
     """
     request.check()
-    request.schema.refuse_persons("compose")
+    if request.schema.trajectories:
+        raise MethodError(
+            problem="compose judges record by record; it does not know what a pseudonym that "
+            "links the records of a person gives away beside another release"
+        )
     promise = promise_of(request.schema)
     source = open_source(request.table, separator=request.separator)
     schema = replace(request.schema, others=Others.KEEP).fit(source.columns, where=source.where)

@@ -18,11 +18,13 @@ from pathlib import Path
 import polars as pl
 
 from shoal.core.errors import ShoalError
+from shoal.jobs.compose import compose
 from shoal.jobs.encode import encode
 from shoal.jobs.infer import infer
 from shoal.jobs.learn import learn
 from shoal.jobs.release import release
 from shoal.jobs.requests import (
+    ComposeRequest,
     EncodeRequest,
     InferRequest,
     LearnRequest,
@@ -64,9 +66,9 @@ def warm() -> Iterator[Warmed]:
     """Run one job after the other on a tiny table, and say what each compiled."""
     with tempfile.TemporaryDirectory(prefix="shoal-warm-") as folder:
         table = Path(folder) / "table.csv"
-        lines = [f"{20 + i % 7},{'abc'[i % 3]},{'xyz'[i // 4 % 3]}" for i in range(36)]
-        lines.append("99,d,x")  # alone: something for a search to suppress
-        table.write_text("\n".join(["n,c,s", *lines, ""]), encoding="utf-8")
+        lines = [f"{20 + i % 7},{'abc'[i % 3]},{'xyz'[i // 4 % 3]},{i // 2}" for i in range(36)]
+        lines.append("99,d,x,99")  # alone: something for a search to suppress
+        table.write_text("\n".join(["n,c,s,p", *lines, ""]), encoding="utf-8")
         for name, job in _jobs(table):
             before, began = cache.made(), time.perf_counter()
             with suppress(ShoalError):  # a method may find nothing: then its kernels ran in vain
@@ -85,23 +87,27 @@ def _jobs(table: Path) -> Iterator[tuple[str, Callable[[], object]]]:
     for name in registry.METHODS:
         yield name, partial(_search, table, name)
     yield "refine, centroids", partial(_release, table, "refine", form="aggregate")
+    for name in ("bestcut", "flash"):
+        yield f"{name}, persons", partial(_search, table, name, person=("p",))
     yield "infer", partial(infer, InferRequest(table=table, max_size=3))
     yield "risk", partial(risk, RiskRequest(table=table, schema=_schema()))
     yield "encode", partial(_encode, table)
+    yield "compose", partial(_compose, table)
 
 
 def _schema() -> Schema:
     kinds = {"n": Kind.NUMERIC, "c": Kind.CATEGORICAL}
     quasi = [Attribute(name=name, role=Role.QUASI, kind=kind) for name, kind in kinds.items()]
     sensitive = Attribute(name="s", role=Role.SENSITIVE, kind=Kind.CATEGORICAL)
-    return Schema(attributes=(*quasi, sensitive), suppression_limit=0.5)
+    removed = Attribute(name="p", role=Role.IDENTIFYING)
+    return Schema(attributes=(*quasi, sensitive, removed), suppression_limit=0.5)
 
 
-def _search(table: Path, method: str) -> None:
+def _search(table: Path, method: str, *, person: tuple[str, ...] = ()) -> None:
     for promise in _PROMISES:
         for search in ({}, *_SEARCHES.get(method, [])):
             with suppress(ShoalError):
-                _release(table, method, promise=promise, search=search)
+                _release(table, method, promise=promise, search=search, person=person)
 
 
 def _release(
@@ -111,18 +117,27 @@ def _release(
     form: str | None = None,
     promise: tuple[Promise, ...] = (_K,),
     search: dict[str, object] | None = None,
-) -> None:
+    person: tuple[str, ...] = (),
+) -> Path:
     search = search or {}
     out = table.with_name("release.csv")
     out.unlink(missing_ok=True)
+    schema = replace(_schema(), privacy=promise, target="s" if "cm" in search else None)
     request = ReleaseRequest(
         table=table,
-        schema=replace(_schema(), privacy=promise, target="s" if "cm" in search else None),
+        schema=schema.with_person(person) if person else schema,
         method=registry.method_named(method, search),
         release=form,
         output=Output(out=out),
     )
     release(request)
+    return out
+
+
+def _compose(table: Path) -> None:
+    made = _release(table, "mondrian")
+    schema = replace(_schema(), privacy=(_K,))
+    compose(ComposeRequest(table=table, schema=schema, releases=(made, made)))
 
 
 def _encode(table: Path) -> None:

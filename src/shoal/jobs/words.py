@@ -93,6 +93,7 @@ class LearnWords(SchemaWords, total=False):
     seed: int | None
     threads: int | None
     separator: str | None
+    key: str | Path | None
     progress: Progress | None
 
 
@@ -103,8 +104,8 @@ class ReleaseWords(LearnWords, total=False):
     keep_order: bool | None
     spreadsheet_safe: bool | None
     class_file: str | Path | None
+    person_file: str | Path | None
     inputs: Sequence[str | Path] | None
-    key: str | Path | None
     attacks: bool | None
     population: object
     sampling_fraction: float | None
@@ -117,6 +118,7 @@ class EncodeWords(PromiseWords, total=False):
 
     suppressed: Literal["remove", "star"] | None
     spreadsheet_safe: bool | None
+    person_file: str | Path | None
     inputs: Sequence[str | Path] | None
     on_unseen: Literal["suppress", "nearest", "error"] | None
     schema: SchemaLike | None
@@ -321,6 +323,7 @@ def asked_output(
         keep_order=bool(given.get("keep_order")),
         spreadsheet_safe=cast("bool | None", given.get("spreadsheet_safe")),
         class_file=cast("str | Path | None", given.get("class_file")),
+        person_file=cast("str | Path | None", given.get("person_file")),
         inputs=(*inputs, *files),
     )
 

@@ -42,7 +42,7 @@ def test_the_extensions_keep_the_promise(table, k, limit, iterations):
 
 
 def test_no_iteration_is_refused():
-    with pytest.raises(MethodError, match="--iterations"):
+    with pytest.raises(MethodError, match="iterations must be at least 1"):
         oka(None, [KAnonymity(2)], iterations=0)
 
 

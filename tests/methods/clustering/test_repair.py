@@ -9,7 +9,8 @@ from tests.methods.clustering.tables import check_release, tables
 from shoal.methods.clustering.clusters import Clusters, boxes_of
 from shoal.methods.clustering.repair import recode, recode_holding
 from shoal.methods.clustering.space import space_of
-from shoal.privacy import KAnonymity, LDiversity
+from shoal.methods.judging import failing_classes
+from shoal.privacy import BetaLikeness, KAnonymity, LDiversity, NTCloseness, TCloseness
 
 
 @st.composite
@@ -29,6 +30,23 @@ def test_what_is_released_keeps_the_promise(case, k, values, limit, join):
         table, models, clusters, space=space_of(table.domains), suppression_limit=limit, join=join
     )
     check_release(found, k, values)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    case=clustered(), limit=st.sampled_from([0.0, 0.2, 1.0]),
+    closeness=st.sampled_from([
+        TCloseness(0.3, column="disease"), BetaLikeness(1.0, column="disease"),
+        NTCloseness(2, 0.3, column="disease"),
+    ]),
+)  # fmt: skip
+def test_closeness_holds_against_what_is_released_and_not_against_what_was_there(
+    case, limit, closeness
+):
+    table, clusters = case
+    models = [KAnonymity(2), closeness]
+    found = recode(table, models, clusters, space=space_of(table.domains), suppression_limit=limit)
+    assert not failing_classes(found, models).any()
 
 
 @settings(deadline=None, max_examples=40)

@@ -35,5 +35,5 @@ def test_clusters_below_k_take_only_what_they_miss(table, k, seed, short):
 
 
 def test_no_iteration_is_refused():
-    with pytest.raises(MethodError, match="--iterations"):
+    with pytest.raises(MethodError, match="iterations must be at least 1"):
         wfcm(None, [KAnonymity(2)], iterations=0)

@@ -7,6 +7,7 @@ that only what the promise needs stays together.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from shoal.methods.clustering.clusters import Clusters, boxes_of, order_of
 from shoal.methods.clustering.merge import NEAR, merge_failing
 from shoal.methods.clustering.split import split_holding
 from shoal.methods.judging import failing_classes, one_class
-from shoal.privacy import Promise
+from shoal.privacy import Needs, Promise
 from shoal.table.frequency import FrequencyTable
 from shoal.table.recoding import SUPPRESSED, Recoding, recoding_of
 
@@ -54,10 +55,50 @@ def recode(
         )
         left = Clusters(*(each[~kept] for each in held))
         held = Clusters(*(np.concatenate(both) for both in zip(split, left, strict=True)))
+    if any(Needs.REFERENCE in model.needs for model in models):
+        held = _held_by_released(
+            table, models, held, space=space, suppression_limit=suppression_limit
+        )
     kept = held.label >= 0
     low, high = boxes_of(table.codes[held.row[kept]], held.label[kept])
     return recoding_of(
         table, low, high, (held.row, held.label, held.records), facts=facts, join=join
+    )
+
+
+def _held_by_released(
+    table: FrequencyTable,
+    models: Sequence[Promise],
+    held: Clusters,
+    *,
+    space: Space,
+    suppression_limit: float,
+) -> Clusters:
+    """Return the clusters repaired until they hold against the records that are released.
+
+    Closeness compares a class with what is released, and a suppressed cluster is missing
+    there: what held beside the whole table may fail without it. Every round merges or
+    suppresses at least one cluster. A partition is compared with the whole of its table.
+    """
+    judged = 0
+    while table.whole is None and judged != (gone := int(held.records[held.label < 0].sum())):
+        judged = gone
+        released = replace(table, whole=_released_histograms(table, held))
+        held = repaired(
+            table, held, space=space, promise=promise_of(models, released),
+            suppression_limit=suppression_limit,
+        )  # fmt: skip
+    return held
+
+
+def _released_histograms(table: FrequencyTable, held: Clusters) -> tuple[NDArray[np.int64], ...]:
+    kept = held.label >= 0
+    values = table.sensitive[held.row[kept]]
+    return tuple(
+        np.bincount(values[:, s], weights=held.records[kept], minlength=len(domain)).astype(
+            np.int64
+        )
+        for s, domain in enumerate(table.sensitive_domains)
     )
 
 
