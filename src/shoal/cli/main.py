@@ -19,6 +19,7 @@ import typer
 from shoal.cli import standard
 from shoal.cli.anonymize import anonymize
 from shoal.cli.budget import budget
+from shoal.cli.compare import compare
 from shoal.cli.compose import compose
 from shoal.cli.demo import demo
 from shoal.cli.drift import drift
@@ -53,8 +54,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS: tuple[Callable[..., int], ...] = (
-    *(anonymize, learn, encode, verify, metrics, risk, infer, recommend, stats, drift, compose),
-    *(key, methods, sample, demo, warm),
+    *(anonymize, learn, encode, verify, metrics, risk, infer, recommend, compare, stats, drift),
+    *(compose, key, methods, sample, demo, warm),
 )
 for _command in _COMMANDS:
     app.command(cls=Command)(_command)

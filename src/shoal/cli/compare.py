@@ -1,0 +1,294 @@
+"""The command `compare`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.cli.options.groups import Generated, Option, generated
+from shoal.methods.method import Method
+from shoal.methods.parameters import from_texts
+from shoal.methods.registry import kind_named, method_named
+from shoal.privacy import Promise, from_flags
+from shoal.privacy.registry import options
+
+if TYPE_CHECKING:
+    from shoal.jobs.compare import Trial
+    from shoal.reports.compare import Compared, Run
+
+_BARS = " ▏▎▍▌▋▊▉█"
+_WIDTH = 12
+# Options of `compare` that its runs do not share, or that say nothing about a release.
+_OWN = (
+    "source", "methods", "release", "suppression_limit", "seeds", "also", "processes", "keep",
+    "again", "report", "out", "json", "quiet", "max_risk", "max_loss",
+)  # fmt: skip
+
+
+def _lists() -> Generated:
+    return {
+        name: (
+            str | None,
+            Option(f"{each.help}; several: A,B.", "LIST", each.default or False, each.flags),
+        )
+        for name, each in options().items()
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromiseLists(opt.Group):
+    """What is promised, several values of each word."""
+
+    panel: ClassVar[str] = "Promise"
+
+    asked: Mapping[str, str | None] = generated(_lists)  # type: ignore[assignment]
+
+    def promises(self) -> tuple[tuple[Promise, ...], ...]:
+        """Return the promise of every combination of the values."""
+        known = options()
+        lists = {
+            name: [_value(text, known[name].kind, name) for text in opt.names(texts)]
+            for name, texts in self.asked.items()
+            if texts
+        }
+        return tuple(
+            from_flags(dict(zip(lists, each, strict=True))) for each in product(*lists.values())
+        )
+
+
+def _value(text: str, kind: type, name: str) -> object:
+    try:
+        return kind(text)
+    except ValueError:
+        word = "whole numbers" if kind is int else "numbers"
+        raise opt.refusal(f"--{name.replace('_', '-')}", f"must be {word}: 2,5,10") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialOptions(opt.Group):
+    """What is tried."""
+
+    panel: ClassVar[str] = "Method"
+
+    methods: str = opt.option(
+        "bestcut,refine,mondrian,flash",
+        "What is tried; a parameter of its own: refine:effort=best.",
+        "A,B",
+    )
+    release: str | None = opt.option(None, "generalize, aggregate, or both.", "A,B")
+    suppression_limit: str | None = opt.option(None, "Shares that may be suppressed.", "X,Y")
+    seeds: str = opt.option("0", "One run each; the spread is shown.", "N,M")
+    also: str | None = opt.option(None, "Further tables with the same columns.", "FILE,FILE")
+    processes: int | None = opt.option(
+        None, "Runs side by side.", "N", shown="as many as cores and memory allow", panel="Engine"
+    )
+
+    def tried(self) -> tuple[Method, ...]:
+        """Return the methods with their parameters."""
+        found = []
+        for text in opt.names(self.methods):
+            name, *own = text.split(":")
+            if name == "xk":
+                raise opt.refusal("--methods", "xk adds records; see `shoal recommend`")
+            found.append(method_named(name, from_texts(kind_named(name), own)))
+        return tuple(found)
+
+    def forms(self) -> tuple[str | None, ...]:
+        """Return what classes release."""
+        return tuple(opt.names(self.release)) or (None,)
+
+    def limits(self) -> tuple[float | None, ...]:
+        """Return the suppression limits."""
+        texts = opt.names(self.suppression_limit)
+        return tuple(float(str(_value(x, float, "suppression-limit"))) for x in texts) or (None,)
+
+    def numbers(self) -> tuple[int, ...]:
+        """Return the seeds."""
+        return tuple(int(str(_value(text, int, "seeds"))) for text in opt.names(self.seeds)) or (0,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageOptions(opt.Group):
+    """Where the answer goes."""
+
+    panel: ClassVar[str] = "Output"
+
+    report: str | None = opt.option(None, "One page with everything (.html).", "FILE")
+    out: str | None = opt.option(None, "The table of runs (.csv).", "FILE")
+    keep: str | None = opt.option(
+        None, "Finished runs; they are not run again.", "DIR", shown="the user's folder of caches"
+    )
+    again: bool = opt.option(False, "Run everything again; keep nothing.")
+
+    def kept(self) -> Path | None:
+        """Return the folder for finished runs."""
+        if self.again:
+            return None
+        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        return Path(self.keep) if self.keep is not None else Path(home) / "shoal" / "compare"
+
+    def check(self, inputs: Sequence[str | Path]) -> None:
+        """Refuse places that cannot be written, before any work is done."""
+        from shoal.jobs.places import check_place, check_report
+
+        if self.report is not None:
+            check_report(self.report, inputs=inputs)
+        if self.out is not None:
+            if Path(self.out).suffix.lower() != ".csv":
+                raise opt.refusal("--out", "the table of runs is a CSV file; name it .csv")
+            check_place(self.out, inputs=inputs)
+
+    def write(self, found: Compared, commands: Mapping[str, str]) -> None:
+        """Write what was asked for."""
+        from shoal.engines.local.write import write_text
+
+        if self.out is not None:
+            write_text(self.out, found.to_csv())
+        if self.report is not None:
+            from shoal.reports.compare_page import to_html
+
+            write_text(self.report, to_html(found, commands))
+
+
+@opt.command(
+    examples="""
+    # four methods, three k: risk against loss, on one page
+    shoal compare stays.csv --schema stays.schema.yaml \\
+        --methods bestcut,mondrian -k 5,10 --report compare.html
+    # the spread over seeds
+    shoal compare stays.csv --schema stays.schema.yaml --methods oka -k 5 \\
+        --seeds 0,1 --out runs.csv
+    """
+)
+def compare(
+    context: typer.Context,
+    place: Annotated[opt.InputOptions, opt.Use(without=("driver_rows", "engine", "master"))],
+    columns: opt.ColumnOptions,
+    promised: PromiseLists,
+    tried: TrialOptions,
+    page: PageOptions,
+    answer: opt.AnswerOptions,
+) -> int:
+    """Release a table in several ways side by side, verify and measure each; publish none."""
+    from shoal.jobs.compare import CompareRequest, Grid
+    from shoal.jobs.compare import compare as job
+
+    others = tuple(opt.names(tried.also))
+    page.check((*place.files(), *columns.files(), *others))
+    grid = Grid(
+        tables=(place.input(), *(place.file(each) for each in others)),
+        schema=columns.read(), methods=tried.tried(), promises=promised.promises(),
+        releases=tried.forms(), limits=tried.limits(), seeds=tried.numbers(),
+        infer=columns.infer, separator=place.sep,
+    )  # fmt: skip
+    trials = grid.trials()
+    request = CompareRequest(trials=trials, processes=tried.processes, keep=page.kept())
+    with _counted(len(trials), quiet=answer.is_silent) as watch:
+        found = job(request, watch=watch)
+    commands = _commands(context, place.source, trials)
+    page.write(found, commands)
+    document = found.to_document()
+    runs = [{**run.to_document(), "command": commands[run.name]} for run in found.runs]
+    answer.print({**document, "runs": runs}, "\n".join(_lines(found, commands)))
+    return 0 if any(run.error is None for run in found.runs) else 1
+
+
+def _commands(context: typer.Context, source: str, trials: Sequence[Trial]) -> dict[str, str]:
+    """Return the command that repeats each run."""
+    shared = []
+    for each in context.command.params:
+        name = str(each.name)
+        given = context.get_parameter_source(name)
+        if given is None or given.name != "COMMANDLINE" or name in _OWN or name in options():
+            continue
+        value, flag = context.params[name], max(each.opts, key=len)
+        if isinstance(value, bool):
+            shared.append(flag if value else f"--no-{flag[2:]}")
+        else:
+            several = value if isinstance(value, (list, tuple)) else [value]
+            shared += [word for one in several for word in (flag, str(one))]
+    found = {}
+    for trial in trials:
+        table = trial.request.table
+        file = str(table) if isinstance(table, (str, os.PathLike)) else source
+        words = ["shoal", "anonymize", file, *shared, *trial.words, "--out", "release.csv"]
+        found[trial.name] = shlex.join(words)
+    return found
+
+
+@contextmanager
+def _counted(total: int, *, quiet: bool) -> Iterator[Callable[[Run], None] | None]:
+    """Show how many runs are done and how long the rest will take, on a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    began, done = time.monotonic(), [0, 0]
+
+    def watch(run: Run) -> None:
+        done[0] += 1
+        done[1] += run.is_new
+        left = (time.monotonic() - began) / max(done[1], 1) * (total - done[0])
+        print(f"\r\x1b[K{done[0]} of {total} runs, about {left:.0f} s left", end="",
+              file=sys.stderr, flush=True)  # fmt: skip
+
+    try:
+        yield watch
+    finally:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def bar(share: float, width: int = _WIDTH) -> str:
+    """Return a share as a bar of characters."""
+    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (_BARS[rest] if rest else "")).ljust(width)
+
+
+def _lines(found: Compared, commands: Mapping[str, str]) -> list[str]:
+    """Return the runs as a table, least loss first, with the front marked."""
+    runs = sorted(found.runs, key=lambda run: (run.error is not None, run.loss or 0.0, run.name))
+    width = max((len(run.name) for run in runs), default=4)
+    done = sum(run.error is None for run in runs)
+    lines = [f"{done:,} of {len(runs):,} releases were made and verified; none was published"]
+    head = f"loss (NCP){'':<{_WIDTH + 1}}risk: average  highest  suppressed  seconds     MB"
+    lines.append(f"    {'run':<{width}}  {head}")
+    for run in runs:
+        mark = "●" if run.front else " "
+        if run.error is not None:
+            lines.append(f"  ✗ {run.name:<{width}}  {run.error}")
+            continue
+        row = run.row()
+        lines.append(
+            f"  {mark} {run.name:<{width}}  {run.loss or 0.0:>7.4f} {bar(run.loss or 0.0)}  "
+            f"{_share(row['risk_average']):>13} {_share(row['risk_maximum']):>8}  "
+            f"{row['suppressed']:>10,}  {_seconds(row['seconds']):>7}  "
+            f"{_whole(row['megabytes']):>5}"
+        )
+    best = min(found.front, key=lambda run: run.loss or 0.0, default=None)
+    lines.append("● no other run has less risk and less loss together")
+    if best is not None:
+        lines.append(f"  least loss: {commands[best.name]}")
+    return lines
+
+
+def _share(value: object) -> str:
+    return f"{value:.2%}" if isinstance(value, float) else "–"
+
+
+def _seconds(value: object) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else "–"
+
+
+def _whole(value: object) -> str:
+    return f"{value:.0f}" if isinstance(value, float) else "–"
