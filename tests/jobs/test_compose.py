@@ -15,7 +15,7 @@ from tests.conftest import ADULT_QUASI
 from tests.jobs.people import PEOPLE, files_in, plain_schema
 from tests.naive.composition import meet_sizes
 
-from shoal.core.errors import InputError, OutputError, SchemaError
+from shoal.core.errors import InputError, MethodError, OutputError, SchemaError
 from shoal.engines.base import Output
 from shoal.jobs.compose import compose
 from shoal.jobs.learn import learn
@@ -148,6 +148,33 @@ def test_persons_are_counted_where_the_schema_names_them(tmp_path):
     assert found.smallest_class == 2
     assert found.below[3] == 40
     assert found.privacy[0].value == 2
+
+
+def test_a_pseudonym_that_links_records_is_not_judged_record_by_record(tmp_path):
+    """Whoever links the records of a person knows more than the meet of single records says."""
+    table = PEOPLE.with_columns(who=pl.Series([i // 4 for i in range(40)]))
+    path = tmp_path / "c.csv"
+    path.write_text("class\n" + "0\n" * 40, encoding="ascii")
+    document = plain_schema().with_person(["who"]).to_document()
+    document["columns"]["who"] = {"role": "person", "release": "pseudonym"}
+    request = ComposeRequest(
+        table=table, schema=Schema.from_document(document), class_files=(path, path)
+    )
+    with pytest.raises(MethodError, match="record by record"):
+        compose(request)
+
+
+def test_somebody_in_several_cells_counts_in_each_of_them_once(tmp_path):
+    """Four persons with records in two cells each: four in both, and not eight in all."""
+    table = PEOPLE.with_columns(who=pl.Series([i % 4 for i in range(40)]))
+    path = tmp_path / "c.csv"
+    path.write_text("class\n" + "\n".join(str(i // 20) for i in range(40)) + "\n", encoding="ascii")
+    schema = replace(plain_schema(), privacy=(KAnonymity(4),)).with_person(["who"])
+    found = compose(ComposeRequest(table=table, schema=schema, class_files=(path, path)))
+    assert found.holds
+    assert (found.classes, found.smallest_class) == (2, 4)
+    stricter = replace(schema, privacy=(KAnonymity(5),))
+    assert not compose(ComposeRequest(table=table, schema=stricter, class_files=(path, path))).holds
 
 
 def test_models_stand_for_what_they_encode(tmp_path):

@@ -85,3 +85,14 @@ def test_one_cluster_is_released_or_suppressed_as_a_whole(known, table, k):
     else:
         assert found.sizes.tolist() == [table.records]
         check_release(found, k)
+
+
+@settings(deadline=None, max_examples=10)
+@given(table=tables(most=6, sensitive=True))
+def test_where_nothing_is_left_to_compare_with_nothing_is_released(table):
+    clusters = Clusters(np.arange(table.rows), np.full(table.rows, -1), table.counts)
+    found = recode(
+        table, [KAnonymity(2), TCloseness(0.1, column="disease")], clusters,
+        space=space_of(table.domains), suppression_limit=1.0,
+    )  # fmt: skip
+    assert (found.classes, found.suppressed) == (0, table.records)
