@@ -45,6 +45,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         | {"methods", "measures", "inference", "formats", "engines", "samples", "edge", "jobs"},
         set(),
     ),
+    "side_by_side": (_GROUND | {"methods", "jobs"}, set()),
     "sklearn": (
         _GROUND | {"api", "methods", "formats"},
         {"sklearn", "numpy", "polars"},

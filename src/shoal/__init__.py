@@ -68,12 +68,15 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from shoal.privacy import LDiversity as LDiversity
     from shoal.privacy import NTCloseness as NTCloseness
     from shoal.privacy import TCloseness as TCloseness
+    from shoal.reports.compare import Compared as Compared
     from shoal.reports.release import ReleaseReport as ReleaseReport
     from shoal.reports.release import Verification as Verification
     from shoal.schema.schema import Attribute as Attribute
     from shoal.schema.schema import Kind as Kind
     from shoal.schema.schema import Role as Role
     from shoal.schema.schema import Schema as Schema
+    from shoal.side_by_side import compare as compare
+    from shoal.side_by_side import reach as reach
 
 _HOMES = {
     "Attribute": "shoal.schema.schema",
@@ -93,6 +96,7 @@ _HOMES = {
     "LDiversity": "shoal.privacy",
     "NTCloseness": "shoal.privacy",
     "TCloseness": "shoal.privacy",
+    "Compared": "shoal.reports.compare",
     "Encoded": "shoal.jobs.encode",
     "Inference": "shoal.inference.infer",
     "RecodingModel": "shoal.jobs.model",
@@ -134,11 +138,13 @@ _HOMES = {
     ),
     "anonymize": "shoal.api",
     "attack": "shoal.api",
+    "compare": "shoal.side_by_side",
     "drift": "shoal.api",
     "encode": "shoal.api",
     "infer": "shoal.api",
     "learn": "shoal.api",
     "metrics": "shoal.api",
+    "reach": "shoal.side_by_side",
     "recommend": "shoal.api",
     "risk": "shoal.api",
     "stats": "shoal.api",

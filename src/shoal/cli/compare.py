@@ -17,6 +17,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli.options.groups import Generated, Option, generated
+from shoal.core.documents import read_document
 from shoal.methods.method import Method
 from shoal.methods.parameters import from_texts
 from shoal.methods.registry import kind_named, method_named
@@ -24,15 +25,15 @@ from shoal.privacy import Promise, from_flags
 from shoal.privacy.registry import options
 
 if TYPE_CHECKING:
-    from shoal.jobs.compare import Trial
+    from shoal.jobs.compare import Grid, Trial
     from shoal.reports.compare import Compared, Run
 
 _BARS = " ▏▎▍▌▋▊▉█"
 _WIDTH = 12
 # Options of `compare` that its runs do not share, or that say nothing about a release.
 _OWN = (
-    "source", "methods", "release", "suppression_limit", "seeds", "also", "processes", "keep",
-    "again", "report", "out", "json", "quiet", "max_risk", "max_loss",
+    "source", "methods", "request", "release", "suppression_limit", "seeds", "also", "processes",
+    "keep", "again", "report", "out", "json", "quiet", "goal", "max_risk", "max_loss", "risk",
 )  # fmt: skip
 
 
@@ -53,6 +54,7 @@ class PromiseLists(opt.Group):
     panel: ClassVar[str] = "Promise"
 
     asked: Mapping[str, str | None] = generated(_lists)  # type: ignore[assignment]
+    replace_promise: bool = opt.option(False, "Flags replace the schema's promise: it is dropped.")
 
     def promises(self) -> tuple[tuple[Promise, ...], ...]:
         """Return the promise of every combination of the values."""
@@ -90,6 +92,9 @@ class TrialOptions(opt.Group):
     suppression_limit: str | None = opt.option(None, "Shares that may be suppressed.", "X,Y")
     seeds: str = opt.option("0", "One run each; the spread is shown.", "N,M")
     also: str | None = opt.option(None, "Further tables with the same columns.", "FILE,FILE")
+    request: str | None = opt.option(
+        None, "Try these instead: a list `runs` of release requests (YAML, JSON).", "FILE"
+    )
     processes: int | None = opt.option(
         None, "Runs side by side.", "N", shown="as many as cores and memory allow", panel="Engine"
     )
@@ -135,8 +140,7 @@ class PageOptions(opt.Group):
         """Return the folder for finished runs."""
         if self.again:
             return None
-        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        return Path(self.keep) if self.keep is not None else Path(home) / "shoal" / "compare"
+        return Path(self.keep) if self.keep is not None else usual_folder()
 
     def check(self, inputs: Sequence[str | Path]) -> None:
         """Refuse places that cannot be written, before any work is done."""
@@ -151,14 +155,12 @@ class PageOptions(opt.Group):
 
     def write(self, found: Compared, commands: Mapping[str, str]) -> None:
         """Write what was asked for."""
-        from shoal.engines.local.write import write_text
+        from shoal.jobs.compare import write_page, write_table
 
         if self.out is not None:
-            write_text(self.out, found.to_csv())
+            write_table(found, self.out)
         if self.report is not None:
-            from shoal.reports.compare_page import to_html
-
-            write_text(self.report, to_html(found, commands))
+            write_page(found, self.report, commands)
 
 
 @opt.command(
@@ -190,21 +192,39 @@ def compare(
         tables=(place.input(), *(place.file(each) for each in others)),
         schema=columns.read(), methods=tried.tried(), promises=promised.promises(),
         releases=tried.forms(), limits=tried.limits(), seeds=tried.numbers(),
+        replace_promise=promised.replace_promise,
         infer=columns.infer, separator=place.sep,
     )  # fmt: skip
-    trials = grid.trials()
+    trials = grid.trials() if tried.request is None else _asked(tried.request, grid)
     request = CompareRequest(trials=trials, processes=tried.processes, keep=page.kept())
-    with _counted(len(trials), quiet=answer.is_silent) as watch:
+    with counted(len(trials), quiet=answer.is_silent) as watch:
         found = job(request, watch=watch)
-    commands = _commands(context, place.source, trials)
+    commands = commands_of(context, place.source, trials)
     page.write(found, commands)
     document = found.to_document()
-    runs = [{**run.to_document(), "command": commands[run.name]} for run in found.runs]
+    runs = [{**run.to_document(), "command": commands.get(run.name)} for run in found.runs]
     answer.print({**document, "runs": runs}, "\n".join(_lines(found, commands)))
     return 0 if any(run.error is None for run in found.runs) else 1
 
 
-def _commands(context: typer.Context, source: str, trials: Sequence[Trial]) -> dict[str, str]:
+def _asked(file: str, grid: Grid) -> tuple[Trial, ...]:
+    """Return the trials of a file, with the table and the schema of the command line."""
+    from shoal.jobs.compare import trials_from
+    from shoal.jobs.requests import ReleaseRequest
+
+    base = ReleaseRequest(
+        table=grid.tables[0], schema=grid.schema, infer=grid.infer, separator=grid.separator
+    )
+    return trials_from(read_document(file), base, where=file)
+
+
+def usual_folder() -> Path:
+    """Return where finished runs are kept: among the user's caches, for the user alone."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "shoal" / "compare"
+
+
+def commands_of(context: typer.Context, source: str, trials: Sequence[Trial]) -> dict[str, str]:
     """Return the command that repeats each run."""
     shared = []
     for each in context.command.params:
@@ -219,7 +239,7 @@ def _commands(context: typer.Context, source: str, trials: Sequence[Trial]) -> d
             several = value if isinstance(value, (list, tuple)) else [value]
             shared += [word for one in several for word in (flag, str(one))]
     found = {}
-    for trial in trials:
+    for trial in (each for each in trials if each.words):
         table = trial.request.table
         file = str(table) if isinstance(table, (str, os.PathLike)) else source
         words = ["shoal", "anonymize", file, *shared, *trial.words, "--out", "release.csv"]
@@ -228,8 +248,11 @@ def _commands(context: typer.Context, source: str, trials: Sequence[Trial]) -> d
 
 
 @contextmanager
-def _counted(total: int, *, quiet: bool) -> Iterator[Callable[[Run], None] | None]:
-    """Show how many runs are done and how long the rest will take, on a terminal."""
+def counted(total: int, *, quiet: bool) -> Iterator[Callable[[Run], None] | None]:
+    """Show how many runs are done and how long the rest will take, on a terminal.
+
+    total: 0 where nobody knows how many there will be.
+    """
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -239,8 +262,8 @@ def _counted(total: int, *, quiet: bool) -> Iterator[Callable[[Run], None] | Non
         done[0] += 1
         done[1] += run.is_new
         left = (time.monotonic() - began) / max(done[1], 1) * (total - done[0])
-        print(f"\r\x1b[K{done[0]} of {total} runs, about {left:.0f} s left", end="",
-              file=sys.stderr, flush=True)  # fmt: skip
+        words = f" of {total} runs, about {left:.0f} s left" if total else " runs"
+        print(f"\r\x1b[K{done[0]}{words}", end="", file=sys.stderr, flush=True)
 
     try:
         yield watch
@@ -277,7 +300,7 @@ def _lines(found: Compared, commands: Mapping[str, str]) -> list[str]:
         )
     best = min(found.front, key=lambda run: run.loss or 0.0, default=None)
     lines.append("● no other run has less risk and less loss together")
-    if best is not None:
+    if best is not None and best.name in commands:
         lines.append(f"  least loss: {commands[best.name]}")
     return lines
 

@@ -13,7 +13,7 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -22,20 +22,22 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from shoal.core.documents import Document, parse_json
-from shoal.core.errors import ShoalError
+from shoal.core.errors import SchemaError, ShoalError
 from shoal.core.temporary import beside, flush, publish
 from shoal.core.version import __version__
 from shoal.engines.base import Checks, Output
+from shoal.engines.choose import engine_for
 from shoal.engines.local.source import open_source
+from shoal.engines.local.write import write_text
 from shoal.formats.csv_file import CsvFile
-from shoal.formats.spark_table import SparkTable
-from shoal.jobs.documents import public_document, request_document
+from shoal.jobs.documents import public_document, request_document, request_from
 from shoal.jobs.faults import Fault, refuse
 from shoal.jobs.requests import ReleaseRequest
 from shoal.jobs.worker_process import WorkerProcess
 from shoal.methods.method import Method
 from shoal.privacy import Promise
 from shoal.reports.compare import Compared, Run, with_front
+from shoal.reports.compare_page import to_html
 from shoal.schema.schema import Schema
 
 MOST_RUNS = 10_000
@@ -68,7 +70,8 @@ class Grid:
 
     Attributes:
         tables: each has the columns of the schema.
-        schema: has a promise of its own, or none; `promises` are kept beside it.
+        schema: has a promise of its own, or none; `promises` are kept beside it, or
+            (`replace_promise`) in its place.
         releases: "generalize", "aggregate", or None: what the method is made for.
         limits: suppression limits; None: the schema's.
     """
@@ -80,6 +83,7 @@ class Grid:
     releases: tuple[str | None, ...] = (None,)
     limits: tuple[float | None, ...] = (None,)
     seeds: tuple[int, ...] = (0,)
+    replace_promise: bool = False
     infer: bool = True
     separator: str | None = None
 
@@ -97,7 +101,9 @@ class Grid:
         limit: float | None,
         seed: int,
     ) -> Trial:
-        schema = self.schema.with_promise(promise, suppression_limit=limit)
+        schema = self.schema.with_promise(
+            promise, suppression_limit=limit, replace_promise=self.replace_promise
+        )
         request = ReleaseRequest(
             table=table, schema=schema, method=method, release=release, infer=self.infer,
             seed=seed, separator=self.separator,
@@ -135,6 +141,40 @@ class Grid:
         return Trial(name=name, request=request, words=tuple(words), facts=facts)
 
 
+def trials_from(document: object, base: ReleaseRequest, *, where: str) -> tuple[Trial, ...]:
+    """Return the trials that a file describes: `runs`, a list of release requests.
+
+    base: what holds where a run says nothing else (the table, the schema …). A run may have a
+        `name`.
+
+    Raises:
+        SchemaError: names everything that is wrong with a run.
+    """
+    runs = document.get("runs") if isinstance(document, dict) else None
+    if not isinstance(runs, list) or not all(isinstance(each, dict) for each in runs):
+        raise SchemaError(where=where, faults=["`runs` must be a list of release requests"])
+    usual = request_document(base)
+    found = []
+    for number, run in enumerate(runs, start=1):
+        own = {name: value for name, value in run.items() if name != "name"}
+        request = request_from({**usual, **own}, where=f"{where}, run {number}")
+        if not isinstance(request, ReleaseRequest):
+            raise SchemaError(where=f"{where}, run {number}", faults=["is not a release"])
+        method = request.method.name
+        name = str(run.get("name", f"{method}, run {number}"))
+        k = max((promise.least_records for promise in request.schema.privacy), default=1)
+        facts: Document = {
+            "table": _called(request.table), "method": method, "promise": {"k": k},
+            "release": request.release, "suppression_limit": request.schema.suppression_limit,
+            "seed": request.seed, "group": name,
+        }  # fmt: skip
+        found.append(Trial(name=name, request=request, facts=facts))
+    twice = {each.name for each in found if [x.name for x in found].count(each.name) > 1}
+    if twice:
+        raise SchemaError(where=where, faults=[f"{len(twice)} names of runs stand twice"])
+    return tuple(found)
+
+
 def _called(table: object) -> str:
     return Path(os.fspath(table)).name if isinstance(table, (str, os.PathLike)) else "table"
 
@@ -161,7 +201,7 @@ class CompareRequest:
         if len(self.trials) > MOST_RUNS:
             text = f"{len(self.trials):,} runs are too many; at most {MOST_RUNS:,}"
             found.append(Fault(text))
-        if any(isinstance(each.request.table, SparkTable) for each in self.trials):
+        if any(engine_for(table).name != "local" for table in _different(self.trials)):
             found.append(Fault("compare needs the local engine", "--engine"))
         if self.processes is not None and self.processes < 1:
             found.append(Fault("must be at least 1", "--processes"))
@@ -170,6 +210,10 @@ class CompareRequest:
     def check(self) -> None:
         """Refuse a request that cannot be meant; see `refuse`."""
         refuse(self.faults())
+
+
+def _different(trials: Sequence[Trial]) -> list[object]:
+    return list({id(each.request.table): each.request.table for each in trials}.values())
 
 
 Watch = Callable[[Run], None]
@@ -202,6 +246,16 @@ def compare(request: CompareRequest, *, watch: Watch | None = None) -> Compared:
             watched(runs[number])
     ordered = [runs[number] for number in range(len(asked))]
     return Compared(runs=tuple(with_front(ordered)), seconds=round(time.perf_counter() - began, 3))
+
+
+def write_table(found: Compared, out: str | Path) -> None:
+    """Write the table of runs as CSV, all or nothing."""
+    write_text(out, found.to_csv())
+
+
+def write_page(found: Compared, out: str | Path, commands: Mapping[str, str]) -> None:
+    """Write all of it as one page, all or nothing; commands: what repeats each run."""
+    write_text(out, to_html(found, commands))
 
 
 def _run(trial: Trial, found: Document, *, again: bool) -> Run:

@@ -125,11 +125,12 @@ def _try(
     runs: dict[str, Run],
     watch: Callable[[Run], None] | None,
 ) -> None:
-    """Run what was not run yet, and remember it."""
+    """Run what was not run yet, and remember it; a k below the schema's own is none to try."""
+    own = max((promise.least_records for promise in request.schema.privacy), default=1)
     grid = Grid(
         tables=(request.table,), schema=request.schema, methods=request.methods,
-        promises=tuple((KAnonymity(k),) for k in ks), limits=request.limits,
-        infer=request.infer, separator=request.separator,
+        promises=tuple((KAnonymity(k),) for k in (own, *ks) if k >= max(own, 2)),
+        limits=request.limits, infer=request.infer, separator=request.separator,
     )  # fmt: skip
     fresh = tuple(each for each in grid.trials() if each.name not in trials)
     if not fresh:

@@ -1,0 +1,205 @@
+"""Releases side by side: every combination, each verified, and what is done is not done again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.jobs.people import PEOPLE, files_in, plain_schema
+
+from shoal.core.errors import PrivacyError, SchemaError
+from shoal.formats.spark_table import SparkTable
+from shoal.jobs.compare import CompareRequest, Grid, compare, trials_from
+from shoal.jobs.documents import request_from
+from shoal.jobs.release import release
+from shoal.jobs.requests import ReleaseRequest
+from shoal.methods.registry import method_named
+from shoal.privacy import KAnonymity, LDiversity
+from shoal.schema.schema import Schema
+
+pytestmark = pytest.mark.local("compare")
+
+
+def grid(table, schema, *methods, ks=(4, 8), **words):
+    return Grid(
+        tables=(table,), schema=schema, methods=tuple(method_named(m) for m in methods),
+        promises=tuple((KAnonymity(k),) for k in ks), **words,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def files(tmp_path):
+    return files_in(tmp_path)
+
+
+def test_every_combination_is_tried_once_and_named_by_what_differs():
+    found = grid(
+        "a.csv", plain_schema(), "bestcut", "oka", releases=("generalize", "aggregate"),
+        limits=(0.0, 0.1), seeds=(0, 3),
+    ).trials()  # fmt: skip
+    assert len(found) == len({each.name for each in found}) == 2 * 2 * 2 * 2 * 2
+    assert found[0].name == "bestcut k=4 release=generalize suppression-limit=0.0 seed=0"
+    assert found[1].words[-2:] == ("--seed", "3")
+    assert {each.facts["group"] for each in found} == {
+        each.name.rpartition(" ")[0] for each in found
+    }
+
+
+def test_a_promise_that_is_looser_than_the_schemas_is_refused():
+    with pytest.raises(PrivacyError):
+        grid("a.csv", plain_schema(), "bestcut", ks=(2,)).trials()
+    (found,) = grid("a.csv", plain_schema(), "bestcut", ks=(2,), replace_promise=True).trials()
+    assert found.request.schema.privacy == (KAnonymity(2),)
+
+
+def test_runs_are_those_of_anonymize_and_nothing_is_published(files, tmp_path):
+    schema = Schema.load(files.schema)
+    before = sorted(tmp_path.iterdir())
+    seen = []
+    found = compare(
+        CompareRequest(trials=grid(files.table, schema, "bestcut", "mondrian", "mdav").trials()),
+        watch=lambda run: seen.append(run.name),
+    )
+    assert sorted(tmp_path.iterdir()) == before
+    assert [run.error for run in found.runs] == [None] * 6
+    assert sorted(seen) == sorted(run.name for run in found.runs)
+    run = found.runs[0]
+    assert run.name == "bestcut k=4"
+    alone = release(request_from({**run.request, "output": {}}))
+    assert run.loss == pytest.approx(alone.report.utility["ncp"])
+    assert run.report["classes"] == alone.report.classes
+    document = run.to_document()
+    assert sum(document["sizes"]) == alone.report.classes
+    assert document["privacy"][0]["holds"] is True
+
+
+def test_a_release_that_cannot_be_made_is_a_run_with_its_reason(files):
+    schema = Schema.load(files.schema)
+    (found,) = compare(
+        CompareRequest(trials=grid(files.table, schema, "bestcut", ks=(41,)).trials())
+    ).runs
+    assert "41" in found.error
+    assert not found.front
+
+
+def test_a_frame_is_compared_like_its_file(files):
+    schema = plain_schema()
+    one = compare(CompareRequest(trials=grid(PEOPLE, schema, "bestcut").trials()))
+    other = compare(CompareRequest(trials=grid(files.table, schema, "bestcut").trials()))
+    assert [run.loss for run in one.runs] == [run.loss for run in other.runs]
+
+
+def test_what_is_finished_is_not_run_again(files, tmp_path):
+    schema = Schema.load(files.schema)
+    keep = tmp_path / "kept"
+    trials = grid(files.table, schema, "bestcut", "mondrian").trials()
+    first = compare(CompareRequest(trials=trials[:2], keep=keep))
+    assert all(run.is_new for run in first.runs)
+    assert stat.S_IMODE(keep.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in keep.iterdir()} == {0o600}
+    again = compare(CompareRequest(trials=trials, keep=keep))
+    assert [run.is_new for run in again.runs] == [False, False, True, True]
+    assert [run.loss for run in again.runs[:2]] == [run.loss for run in first.runs]
+    files.table.write_text(
+        files.table.read_text(encoding="utf-8") + "29,baker,novice,gout\n", "utf-8"
+    )
+    assert all(run.is_new for run in compare(CompareRequest(trials=trials[:1], keep=keep)).runs)
+
+
+def test_a_damaged_kept_run_is_run_again(files, tmp_path):
+    schema, keep = Schema.load(files.schema), tmp_path / "kept"
+    trials = grid(files.table, schema, "bestcut", ks=(4,)).trials()
+    compare(CompareRequest(trials=trials, keep=keep))
+    for path in keep.iterdir():
+        path.write_text('{"result": ', encoding="utf-8")
+    assert compare(CompareRequest(trials=trials, keep=keep)).runs[0].is_new
+
+
+def test_what_cannot_be_meant_is_refused_together():
+    trial = grid(SparkTable("a.csv"), plain_schema(), "bestcut").trials()
+    with pytest.raises(SchemaError) as caught:
+        CompareRequest(trials=trial, processes=0).check()
+    assert "local engine" in str(caught.value)
+    assert "--processes" in str(caught.value)
+    with pytest.raises(SchemaError, match="nothing to compare"):
+        compare(CompareRequest(trials=()))
+
+
+def test_runs_come_from_a_file_of_requests(files):
+    base = ReleaseRequest(table=str(files.table), schema=Schema.load(files.schema))
+    document = {
+        "runs": [
+            {"name": "fine", "method": {"name": "refine", "effort": "fast"}},
+            {"method": "mondrian", "seed": 2},
+        ]
+    }
+    found = trials_from(document, base, where="runs.yaml")
+    assert [each.name for each in found] == ["fine", "mondrian, run 2"]
+    assert found[1].request == replace(base, method=method_named("mondrian"), seed=2)
+    assert found[0].facts["promise"] == {"k": 4}
+
+
+@pytest.mark.parametrize(
+    ("document", "word"),
+    [
+        ({}, "a list of release requests"),
+        ({"runs": [{"methd": "oka"}]}, "did you mean 'method'"),
+        ({"runs": [{"job": "verify", "method": "oka"}]}, "run 1"),
+        ({"runs": [{"name": "a"}, {"name": "a"}]}, "stand twice"),
+    ],
+)
+def test_a_file_that_describes_no_runs_is_refused(files, document, word):
+    base = ReleaseRequest(table=str(files.table), schema=Schema.load(files.schema))
+    with pytest.raises(SchemaError, match=word):
+        trials_from(document, base, where="runs.yaml")
+
+
+@pytest.mark.slow
+def test_stopped_in_the_middle_it_leaves_no_process_and_goes_on_where_it_was(files, tmp_path):
+    keep = tmp_path / "kept"
+    words = [
+        sys.executable, "-m", "shoal", "compare", str(files.table), "--schema", str(files.schema),
+        "--methods", "bestcut,mondrian,oka,kmember,refine,kaca", "-k", "4,5,6,7,8,9,10,11,12",
+        "--keep", str(keep), "--quiet",
+    ]  # fmt: skip
+    mark = f"SHOAL_MARK={tmp_path}"
+    env = {**os.environ, "SHOAL_MARK": str(tmp_path)}
+    process = subprocess.Popen(words, stderr=subprocess.DEVNULL, env=env)
+    deadline = time.monotonic() + 60
+    while len(list(keep.glob("[!.]*.json"))) < 3 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert len(_marked(mark)) >= 2  # itself, and its workers
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) != 0
+    assert 3 <= len(list(keep.glob("[!.]*.json"))) < 54
+    assert not _marked(mark)
+    trials = grid(str(files.table), Schema.load(files.schema), "bestcut", ks=range(4, 13)).trials()
+    again = compare(CompareRequest(trials=trials, keep=keep))
+    assert sum(not run.is_new for run in again.runs) >= 3
+
+
+def _marked(mark):
+    """Return the processes that were started with a mark in their environment."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                if mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
+                    found.add(entry.name)
+    return found
+
+
+def test_more_than_k_is_promised_to_every_run(files):
+    promise = ((KAnonymity(4), LDiversity(2, column="ill")),)
+    asked = replace(grid(str(files.table), plain_schema(), "bestcut"), promises=promise)
+    (run,) = compare(CompareRequest(trials=asked.trials())).runs
+    assert [each["model"] for each in run.report["privacy"]] == ["k-anonymity", "l-diversity"]
+    assert all(each["holds"] for each in run.report["privacy"])
