@@ -80,8 +80,9 @@ def _reach(
 
 @opt.command(
     examples="""
-    # the least loss with nobody easier to find than one in eleven
-    shoal recommend stays.csv --schema stays.schema.yaml --goal loss --max-risk 0.09
+    # the least loss with nobody easier to find than one in five
+    shoal recommend stays.csv --schema stays.schema.yaml \\
+        --goal loss --max-risk 0.2
     # which fraction of k is enough, and what each choice costs
     shoal recommend stays.csv --schema stays.schema.yaml -k 4 --replace-promise
     """
