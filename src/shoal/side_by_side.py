@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Unpack, cast
 
-from shoal.jobs.compare import CompareRequest, Grid, Watch
+from shoal.jobs.compare import CompareRequest, Watch
 from shoal.jobs.compare import compare as compare_job
 from shoal.jobs.goal import GoalRequest, Reached
 from shoal.jobs.goal import reach as reach_job
+from shoal.jobs.trials import Grid
 from shoal.jobs.words import SchemaLike, SchemaWords, asked_promise, asked_schema, spelled
 from shoal.methods.method import Method
 from shoal.methods.registry import method_named

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from tests.jobs.people import PEOPLE, files_in, plain_schema
 
-from shoal.core.errors import PrivacyError, SchemaError
+from shoal.core.errors import SchemaError
 from shoal.formats.spark_table import SparkTable
-from shoal.jobs.compare import CompareRequest, Grid, compare, trials_from
+from shoal.jobs.compare import CompareRequest, compare
 from shoal.jobs.documents import request_from
 from shoal.jobs.release import release
-from shoal.jobs.requests import ReleaseRequest
+from shoal.jobs.trials import Grid
 from shoal.methods.registry import method_named
 from shoal.privacy import KAnonymity, LDiversity
 from shoal.schema.schema import Schema
@@ -38,26 +38,6 @@ def grid(table, schema, *methods, ks=(4, 8), **words):
 @pytest.fixture
 def files(tmp_path):
     return files_in(tmp_path)
-
-
-def test_every_combination_is_tried_once_and_named_by_what_differs():
-    found = grid(
-        "a.csv", plain_schema(), "bestcut", "oka", releases=("generalize", "aggregate"),
-        limits=(0.0, 0.1), seeds=(0, 3),
-    ).trials()  # fmt: skip
-    assert len(found) == len({each.name for each in found}) == 2 * 2 * 2 * 2 * 2
-    assert found[0].name == "bestcut k=4 release=generalize suppression-limit=0.0 seed=0"
-    assert found[1].words[-2:] == ("--seed", "3")
-    assert {each.facts["group"] for each in found} == {
-        each.name.rpartition(" ")[0] for each in found
-    }
-
-
-def test_a_promise_that_is_looser_than_the_schemas_is_refused():
-    with pytest.raises(PrivacyError):
-        grid("a.csv", plain_schema(), "bestcut", ks=(2,)).trials()
-    (found,) = grid("a.csv", plain_schema(), "bestcut", ks=(2,), replace_promise=True).trials()
-    assert found.request.schema.privacy == (KAnonymity(2),)
 
 
 def test_runs_are_those_of_anonymize_and_nothing_is_published(files, tmp_path):
@@ -131,35 +111,6 @@ def test_what_cannot_be_meant_is_refused_together():
     assert "--processes" in str(caught.value)
     with pytest.raises(SchemaError, match="nothing to compare"):
         compare(CompareRequest(trials=()))
-
-
-def test_runs_come_from_a_file_of_requests(files):
-    base = ReleaseRequest(table=str(files.table), schema=Schema.load(files.schema))
-    document = {
-        "runs": [
-            {"name": "fine", "method": {"name": "refine", "effort": "fast"}},
-            {"method": "mondrian", "seed": 2},
-        ]
-    }
-    found = trials_from(document, base, where="runs.yaml")
-    assert [each.name for each in found] == ["fine", "mondrian, run 2"]
-    assert found[1].request == replace(base, method=method_named("mondrian"), seed=2)
-    assert found[0].facts["promise"] == {"k": 4}
-
-
-@pytest.mark.parametrize(
-    ("document", "word"),
-    [
-        ({}, "a list of release requests"),
-        ({"runs": [{"methd": "oka"}]}, "did you mean 'method'"),
-        ({"runs": [{"job": "verify", "method": "oka"}]}, "run 1"),
-        ({"runs": [{"name": "a"}, {"name": "a"}]}, "stand twice"),
-    ],
-)
-def test_a_file_that_describes_no_runs_is_refused(files, document, word):
-    base = ReleaseRequest(table=str(files.table), schema=Schema.load(files.schema))
-    with pytest.raises(SchemaError, match=word):
-        trials_from(document, base, where="runs.yaml")
 
 
 @pytest.mark.slow

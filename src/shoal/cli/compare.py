@@ -25,7 +25,7 @@ from shoal.privacy import Promise, from_flags
 from shoal.privacy.registry import options
 
 if TYPE_CHECKING:
-    from shoal.jobs.compare import Grid, Trial
+    from shoal.jobs.trials import Grid, Trial
     from shoal.reports.compare import Compared, Run
 
 _BARS = " ▏▎▍▌▋▊▉█"
@@ -183,8 +183,9 @@ def compare(
     answer: opt.AnswerOptions,
 ) -> int:
     """Release a table in several ways side by side, verify and measure each; publish none."""
-    from shoal.jobs.compare import CompareRequest, Grid
+    from shoal.jobs.compare import CompareRequest
     from shoal.jobs.compare import compare as job
+    from shoal.jobs.trials import Grid
 
     others = tuple(opt.names(tried.also))
     page.check((*place.files(), *columns.files(), *others))
@@ -209,8 +210,8 @@ def compare(
 
 def _asked(file: str, grid: Grid) -> tuple[Trial, ...]:
     """Return the trials of a file, with the table and the schema of the command line."""
-    from shoal.jobs.compare import trials_from
     from shoal.jobs.requests import ReleaseRequest
+    from shoal.jobs.trials import trials_from
 
     base = ReleaseRequest(
         table=grid.tables[0], schema=grid.schema, infer=grid.infer, separator=grid.separator

@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import product
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
+import polars as pl
+
 from shoal.core.documents import Document, parse_json
-from shoal.core.errors import SchemaError, ShoalError
+from shoal.core.errors import ShoalError
 from shoal.core.temporary import beside, flush, publish
 from shoal.core.version import __version__
 from shoal.engines.base import Checks, Output
@@ -30,153 +31,19 @@ from shoal.engines.choose import engine_for
 from shoal.engines.local.source import open_source
 from shoal.engines.local.write import write_text
 from shoal.formats.csv_file import CsvFile
-from shoal.jobs.documents import public_document, request_document, request_from
+from shoal.jobs.documents import public_document, request_document
 from shoal.jobs.faults import Fault, refuse
 from shoal.jobs.requests import ReleaseRequest
+from shoal.jobs.trials import Trial
 from shoal.jobs.worker_process import WorkerProcess
-from shoal.methods.method import Method
-from shoal.privacy import Promise
 from shoal.reports.compare import Compared, Run, with_front
 from shoal.reports.compare_page import to_html
-from shoal.schema.schema import Schema
 
 MOST_RUNS = 10_000
 RUN_MEMORY = 300 << 20
 """What a run takes beside its table, in bytes, when the number of processes is chosen."""
 TABLE_MEMORY = 8
 """How much larger a table is in memory than as a file, for the same purpose."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """One release that is tried.
-
-    Attributes:
-        name: what tells it from the others.
-        request: what is asked; where the release goes does not matter.
-        words: what a command line says for what it is tried with.
-        facts: the table, the method, the promise … as plain data, to group runs by.
-    """
-
-    name: str
-    request: ReleaseRequest
-    words: tuple[str, ...] = ()
-    facts: Document = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
-    """Every combination of what is tried.
-
-    Attributes:
-        tables: each has the columns of the schema.
-        schema: has a promise of its own, or none; `promises` are kept beside it, or
-            (`replace_promise`) in its place.
-        releases: "generalize", "aggregate", or None: what the method is made for.
-        limits: suppression limits; None: the schema's.
-    """
-
-    tables: tuple[object, ...]
-    schema: Schema
-    methods: tuple[Method, ...]
-    promises: tuple[tuple[Promise, ...], ...] = ((),)
-    releases: tuple[str | None, ...] = (None,)
-    limits: tuple[float | None, ...] = (None,)
-    seeds: tuple[int, ...] = (0,)
-    replace_promise: bool = False
-    infer: bool = True
-    separator: str | None = None
-
-    def trials(self) -> tuple[Trial, ...]:
-        """Return a trial for each combination; names say what differs."""
-        lists = (self.tables, self.methods, self.promises, self.releases, self.limits, self.seeds)
-        return tuple(self._trial(*each) for each in product(*lists))
-
-    def _trial(
-        self,
-        table: object,
-        method: Method,
-        promise: tuple[Promise, ...],
-        release: str | None,
-        limit: float | None,
-        seed: int,
-    ) -> Trial:
-        schema = self.schema.with_promise(
-            promise, suppression_limit=limit, replace_promise=self.replace_promise
-        )
-        request = ReleaseRequest(
-            table=table, schema=schema, method=method, release=release, infer=self.infer,
-            seed=seed, separator=self.separator,
-        )  # fmt: skip
-        own = {name: value for name, value in method.to_document().items() if name != "name"}
-        words = ["--method", method.name]
-        words += [word for name, value in own.items() for word in ("--set", f"{name}={value}")]
-        parts = [method.name, *(f"{name}={value}" for name, value in own.items())]
-        asked: Document = {}
-        for each in promise:
-            for option in each.options:
-                value = getattr(each, option.parameter, None)
-                if value is not None and str(value) != option.default:
-                    words += [min(option.flags, key=len), str(value)]
-                    asked[option.name] = value
-        parts += [f"{name}={value}" for name, value in asked.items()]
-        for flag, value, several in (
-            ("--release", release, len(self.releases) > 1),
-            ("--suppression-limit", limit, len(self.limits) > 1),
-            ("--seed", seed or None, False),
-        ):
-            if value is not None:
-                words += [flag, str(value)]
-            if several:
-                parts.append(f"{flag[2:]}={value if value is not None else 'own'}")
-        if len(self.tables) > 1:
-            parts.append(f"of {_called(table)}")
-        name = " ".join(parts)
-        facts: Document = {
-            "table": _called(table), "method": " ".join(parts[: 1 + len(own)]), "promise": asked,
-            "release": release, "suppression_limit": limit, "seed": seed, "group": name,
-        }  # fmt: skip
-        if len(self.seeds) > 1:
-            name += f" seed={seed}"
-        return Trial(name=name, request=request, words=tuple(words), facts=facts)
-
-
-def trials_from(document: object, base: ReleaseRequest, *, where: str) -> tuple[Trial, ...]:
-    """Return the trials that a file describes: `runs`, a list of release requests.
-
-    base: what holds where a run says nothing else (the table, the schema …). A run may have a
-        `name`.
-
-    Raises:
-        SchemaError: names everything that is wrong with a run.
-    """
-    runs = document.get("runs") if isinstance(document, dict) else None
-    if not isinstance(runs, list) or not all(isinstance(each, dict) for each in runs):
-        raise SchemaError(where=where, faults=["`runs` must be a list of release requests"])
-    usual = request_document(base)
-    found = []
-    for number, run in enumerate(runs, start=1):
-        own = {name: value for name, value in run.items() if name != "name"}
-        request = request_from({**usual, **own}, where=f"{where}, run {number}")
-        if not isinstance(request, ReleaseRequest):
-            raise SchemaError(where=f"{where}, run {number}", faults=["is not a release"])
-        method = request.method.name
-        name = str(run.get("name", f"{method}, run {number}"))
-        k = max((promise.least_records for promise in request.schema.privacy), default=1)
-        facts: Document = {
-            "table": _called(request.table), "method": method, "promise": {"k": k},
-            "release": request.release, "suppression_limit": request.schema.suppression_limit,
-            "seed": request.seed, "group": name,
-        }  # fmt: skip
-        found.append(Trial(name=name, request=request, facts=facts))
-    twice = {each.name for each in found if [x.name for x in found].count(each.name) > 1}
-    if twice:
-        raise SchemaError(where=where, faults=[f"{len(twice)} names of runs stand twice"])
-    return tuple(found)
-
-
-def _called(table: object) -> str:
-    return Path(os.fspath(table)).name if isinstance(table, (str, os.PathLike)) else "table"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,22 +137,32 @@ def _run(trial: Trial, found: Document, *, again: bool) -> Run:
 def _on_disk(trials: Sequence[Trial], folder: Path) -> list[ReleaseRequest]:
     """Return the requests with tables that another process can open.
 
-    A frame, or a table in a database, is written once into the private folder.
+    A frame, a table in a database, or a sample is written once into the private folder.
     """
-    places: dict[int, object] = {}
+    places: dict[tuple[int, int | None, int], Path] = {}
     found = []
     for trial in trials:
-        table = trial.request.table
-        if not isinstance(table, (str, Path, CsvFile)):
-            if id(table) not in places:
-                places[id(table)] = folder / f"table-{len(places)}.parquet"
-                source = open_source(table, separator=trial.request.separator)
-                frame = source.collect(source.scan(source.columns))
-                frame.write_parquet(str(places[id(table)]))
-            table = places[id(table)]
+        table: object = trial.request.table
+        if trial.sample is not None or not isinstance(table, (str, Path, CsvFile)):
+            seed = trial.request.seed if trial.sample is not None else 0
+            key = (id(table), trial.sample, seed)
+            if key not in places:
+                places[key] = folder / f"table-{len(places)}.parquet"
+                _write(trial, seed, places[key])
+            table = places[key]
         checks = Checks(attacks="none")
         found.append(replace(trial.request, table=table, checks=checks, threads=None))
     return found
+
+
+def _write(trial: Trial, seed: int, place: Path) -> None:
+    """Write the table of a trial, or a sample of it in the table's order."""
+    source = open_source(trial.request.table, separator=trial.request.separator)
+    frame = source.collect(source.scan(source.columns))
+    if trial.sample is not None and trial.sample < frame.height:
+        rows = pl.Series(range(frame.height)).sample(trial.sample, seed=seed).sort()
+        frame = frame[rows]
+    frame.write_parquet(place)
 
 
 def _answers(
@@ -403,6 +280,9 @@ def _key(request: ReleaseRequest, hashes: dict[str, str]) -> str:
     """Return the name of a run: equal ones are asked of equal files by the same version."""
     files = [request.table, *request.schema.files()]
     document = request_document(replace(request, output=Output(), threads=None))
+    table = document.pop("table")
+    if isinstance(table, dict):  # how a file is read counts, not where it is
+        document["table"] = {name: each for name, each in table.items() if name != "file"}
     content = [_hash(os.fspath(file), hashes) for file in files]  # type: ignore[call-overload]
     text = json.dumps([__version__, document, content], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shoal.core.errors import NoSolutionError
-from shoal.jobs.compare import CompareRequest, Grid, Trial, Watch, compare
+from shoal.jobs.compare import CompareRequest, Watch, compare
 from shoal.jobs.faults import Fault, refuse
+from shoal.jobs.trials import Grid, Trial
 from shoal.methods.catalogue import BestCut, Flash, Refine
 from shoal.methods.method import Method
 from shoal.privacy import KAnonymity
