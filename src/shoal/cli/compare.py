@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -17,23 +17,28 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli.options.groups import Generated, Option, generated
+from shoal.cli.render import at, rows
 from shoal.core.documents import read_document
 from shoal.methods.method import Method
 from shoal.methods.parameters import from_texts
 from shoal.methods.registry import kind_named, method_named
 from shoal.privacy import Promise, from_flags
 from shoal.privacy.registry import options
+from shoal.schema.schema import Schema
 
 if TYPE_CHECKING:
+    from shoal.jobs.papers import Paper
     from shoal.jobs.trials import Grid, Trial
     from shoal.reports.compare import Compared, Run
 
+_PAPERS = ("oka-2008", "kmember-2020", "categories-2022", "partitions-2018")
 _BARS = " ▏▎▍▌▋▊▉█"
 _WIDTH = 12
 # Options of `compare` that its runs do not share, or that say nothing about a release.
 _OWN = (
-    "source", "methods", "request", "release", "suppression_limit", "seeds", "also", "processes",
-    "keep", "again", "report", "out", "json", "quiet", "goal", "max_risk", "max_loss", "risk",
+    "source", "methods", "request", "preset", "samples", "partitions", "release",
+    "suppression_limit", "seeds", "also", "processes", "keep",
+    "again", "report", "out", "json", "quiet", "goal", "max_risk", "max_loss", "risk",
 )  # fmt: skip
 
 
@@ -90,6 +95,13 @@ class TrialOptions(opt.Group):
     )
     release: str | None = opt.option(None, "generalize, aggregate, or both.", "A,B")
     suppression_limit: str | None = opt.option(None, "Shares that may be suppressed.", "X,Y")
+    samples: str | None = opt.option(None, "Numbers of records, drawn by the seed.", "N,M")
+    partitions: str | None = opt.option(None, "Numbers of parts, learned side by side.", "N,M")
+    utility: str | None = opt.option(None, "What a lattice search minimizes.", "NAME")
+    target: str | None = opt.option(None, "Column for the measure cm.", "COLUMN")
+    preset: str | None = opt.option(
+        None, "The experiment of a paper: " + ", ".join(_PAPERS) + ".", "NAME"
+    )
     seeds: str = opt.option("0", "One run each; the spread is shown.", "N,M")
     also: str | None = opt.option(None, "Further tables with the same columns.", "FILE,FILE")
     request: str | None = opt.option(
@@ -118,9 +130,15 @@ class TrialOptions(opt.Group):
         texts = opt.names(self.suppression_limit)
         return tuple(float(str(_value(x, float, "suppression-limit"))) for x in texts) or (None,)
 
-    def numbers(self) -> tuple[int, ...]:
-        """Return the seeds."""
-        return tuple(int(str(_value(text, int, "seeds"))) for text in opt.names(self.seeds)) or (0,)
+    def numbers(self, name: str) -> tuple[int, ...]:
+        """Return the whole numbers that an option lists."""
+        texts = opt.names(getattr(self, name))
+        return tuple(int(str(_value(text, int, name))) for text in texts)
+
+    def added_to(self, schema: Schema) -> Schema:
+        """Return the schema with what is minimized and classified."""
+        schema = schema if self.utility is None else replace(schema, utility=self.utility)
+        return schema if self.target is None else replace(schema, target=self.target)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,21 +209,34 @@ def compare(
     page.check((*place.files(), *columns.files(), *others))
     grid = Grid(
         tables=(place.input(), *(place.file(each) for each in others)),
-        schema=columns.read(), methods=tried.tried(), promises=promised.promises(),
-        releases=tried.forms(), limits=tried.limits(), seeds=tried.numbers(),
+        schema=tried.added_to(columns.read()), methods=tried.tried(), promises=promised.promises(),
+        releases=tried.forms(), limits=tried.limits(), seeds=tried.numbers("seeds") or (0,),
+        samples=tried.numbers("samples") or (None,),
+        partitions=tried.numbers("partitions") or (None,),
         replace_promise=promised.replace_promise,
         infer=columns.infer, separator=place.sep,
     )  # fmt: skip
-    trials = grid.trials() if tried.request is None else _asked(tried.request, grid)
+    trials, paper = _tried(tried, grid)
     request = CompareRequest(trials=trials, processes=tried.processes, keep=page.kept())
     with counted(len(trials), quiet=answer.is_silent) as watch:
         found = job(request, watch=watch)
+    found = found if paper is None else replace(found, paper=paper.said(found))
     commands = commands_of(context, place.source, trials)
     page.write(found, commands)
     document = found.to_document()
     runs = [{**run.to_document(), "command": commands.get(run.name)} for run in found.runs]
     answer.print({**document, "runs": runs}, "\n".join(_lines(found, commands)))
     return 0 if any(run.error is None for run in found.runs) else 1
+
+
+def _tried(tried: TrialOptions, grid: Grid) -> tuple[tuple[Trial, ...], Paper | None]:
+    """Return the trials: of a paper, of a file, or every combination."""
+    if tried.preset is not None:
+        from shoal.jobs.papers import paper_named
+
+        paper = paper_named(tried.preset)
+        return paper.trials(grid), paper
+    return (grid.trials() if tried.request is None else _asked(tried.request, grid)), None
 
 
 def _asked(file: str, grid: Grid) -> tuple[Trial, ...]:
@@ -301,8 +332,20 @@ def _lines(found: Compared, commands: Mapping[str, str]) -> list[str]:
         )
     best = min(found.front, key=lambda run: run.loss or 0.0, default=None)
     lines.append("● no other run has less risk and less loss together")
+    lines += _said(found)
     if best is not None and best.name in commands:
         lines.append(f"  least loss: {commands[best.name]}")
+    return lines
+
+
+def _said(found: Compared) -> list[str]:
+    """Return a paper's claims, each with what was measured below it."""
+    if found.paper is None:
+        return []
+    lines = [f"[{found.paper['key']}]: {found.paper['about']}"]
+    for each in rows(found.paper, "claims"):
+        figure, claim, measured = (at(each, name) for name in ("figure", "claim", "measured"))
+        lines += [f"  {figure}: {claim}", f"    measured: {measured}"]
     return lines
 
 

@@ -46,6 +46,7 @@ class _Point(NamedTuple):
     release: str | None
     limit: float | None
     partitions: int | None
+    partition_by: str
     seed: int
 
 
@@ -61,6 +62,7 @@ class Grid:
         releases: "generalize", "aggregate", or None: what the method is made for.
         limits: suppression limits; None: the schema's.
         partitions: parts that are learned side by side; None: the table as a whole.
+        partition_by: how parts are made, "kmeans" or "random".
     """
 
     tables: tuple[object, ...]
@@ -71,6 +73,7 @@ class Grid:
     releases: tuple[str | None, ...] = (None,)
     limits: tuple[float | None, ...] = (None,)
     partitions: tuple[int | None, ...] = (None,)
+    partition_by: tuple[str, ...] = ("kmeans",)
     seeds: tuple[int, ...] = (0,)
     replace_promise: bool = False
     infer: bool = True
@@ -80,7 +83,7 @@ class Grid:
         """Return a trial for each combination; names say what differs."""
         lists = (
             self.tables, self.samples, self.methods, self.promises, self.releases, self.limits,
-            self.partitions, self.seeds,
+            self.partitions, self.partition_by, self.seeds,
         )  # fmt: skip
         return tuple(self._trial(_Point(*each)) for each in product(*lists))
 
@@ -90,10 +93,13 @@ class Grid:
         )
         request = ReleaseRequest(
             table=at.table, schema=schema, method=at.method, release=at.release, infer=self.infer,
-            partitions=at.partitions, seed=at.seed, separator=self.separator,
+            partitions=at.partitions, partition_by=at.partition_by, seed=at.seed,
+            separator=self.separator,
         )  # fmt: skip
         own = {name: value for name, value in at.method.to_document().items() if name != "name"}
-        method = " ".join([at.method.name, *(f"{name}={value}" for name, value in own.items())])
+        how = ["partition-by=random"] if at.partition_by == "random" else []
+        parts = [at.method.name, *(f"{name}={value}" for name, value in own.items()), *how]
+        method = " ".join(parts)
         asked, promised = _asked(at.promise)
         words = ["--method", at.method.name]
         words += [word for name, value in own.items() for word in ("--set", f"{name}={value}")]
@@ -103,6 +109,7 @@ class Grid:
             ("--release", at.release, len(self.releases) > 1),
             ("--suppression-limit", at.limit, len(self.limits) > 1),
             ("--partitions", at.partitions, len(self.partitions) > 1),
+            ("--partition-by", at.partition_by if how else None, False),
             ("--seed", at.seed or None, False),
         ):
             if value is not None:

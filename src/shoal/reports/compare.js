@@ -1,7 +1,7 @@
 "use strict";
 // Draws the page of `shoal compare` from the JSON in #data. Texts are set as text, never as HTML.
 (() => {
-  const { runs, spread } = JSON.parse(document.getElementById("data").textContent);
+  const { runs, spread, paper } = JSON.parse(document.getElementById("data").textContent);
   const main = document.querySelector("main");
   const made = runs.filter((run) => !run.error);
   const COLOURS = ["#2f6f9f", "#c8553d", "#4d8b57", "#8a5aa8", "#b8860b", "#3aa6a6", "#a83f6f", "#6b7a88", "#7a5c3e", "#5566cc", "#99aa22", "#cc6699"];
@@ -98,32 +98,49 @@
     return make("figure", {}, words, svg);
   }
 
-  // Lines over k: runs that differ by k (and the seed) alone are one line; seeds give its spread.
+  // What lines can run over: whatever takes at least two values.
+  const OVER = { k: (run) => run.promise.k, records: (run) => run.sample, parts: (run) => run.partitions };
+  const overs = Object.keys(OVER).filter((name) => new Set(made.map(OVER[name]).filter(number)).size > 1);
+  let over = overs[0];
+
+  // Runs that differ by that (and the seed) alone are one line; seeds give its spread.
   function lines() {
-    const measure = MEASURES[axes.over];
-    const points = made.filter((run) => number(run.promise.k) && number(measure(run)));
-    if (new Set(points.map((run) => run.promise.k)).size < 2) return null;
-    const { svg, place } = plot(points.map((run) => run.promise.k), points.map(measure), "k", axes.over);
+    if (!over) return null;
+    const measure = MEASURES[axes.over], at = OVER[over];
+    let points = made.filter((run) => number(at(run)) && number(measure(run)));
+    const key = (run) => JSON.stringify([run.table, run.method, run.release, run.suppression_limit,
+      ...Object.keys(OVER).filter((name) => name !== over).map((name) => OVER[name](run)),
+      Object.entries(run.promise).filter(([name]) => name !== "k")]);
     const groups = new Map();
-    for (const run of points) {
-      const rest = Object.entries(run.promise).filter(([name]) => name !== "k");
-      const key = JSON.stringify([run.table, run.method, rest, run.release, run.suppression_limit]);
-      groups.set(key, [...(groups.get(key) || []), run]);
-    }
+    for (const run of points) groups.set(key(run), [...(groups.get(key(run)) || []), run]);
+    for (const [name, group] of groups) if (new Set(group.map(at)).size < 2) groups.delete(name);
+    points = [...groups.values()].flat();
+    if (!points.length) return null;
+    const { svg, place } = plot(points.map(at), points.map(measure), over, axes.over);
     for (const group of groups.values()) {
-      const byK = new Map();
-      for (const run of group) byK.set(run.promise.k, [...(byK.get(run.promise.k) || []), measure(run)]);
-      const ks = [...byK.keys()].sort((a, b) => a - b);
-      const middle = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+      const values = new Map();
+      for (const run of group) values.set(at(run), [...(values.get(at(run)) || []), measure(run)]);
+      const places = [...values.keys()].sort((a, b) => a - b);
+      const middle = (all) => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)];
       svg.append(make("polyline", { fill: "none", stroke: colour(group[0]), "stroke-width": 1.5,
-        points: ks.map((k) => place(k, middle(byK.get(k))).join(",")).join(" ") }));
-      for (const k of ks) {
-        const [x, top] = place(k, Math.max(...byK.get(k))), [, bottom] = place(k, Math.min(...byK.get(k)));
+        points: places.map((x) => place(x, middle(values.get(x))).join(",")).join(" ") }));
+      for (const each of places) {
+        const [x, top] = place(each, Math.max(...values.get(each))), [, bottom] = place(each, Math.min(...values.get(each)));
         svg.append(make("line", { x1: x, x2: x, y1: top, y2: bottom, stroke: colour(group[0]) }));
       }
-      for (const run of group) svg.append(dot(run, place(run.promise.k, measure(run))));
+      for (const run of group) svg.append(dot(run, place(at(run), measure(run))));
     }
-    return make("figure", {}, make("figcaption", {}, "Over k: ", picker(known, axes.over, (name) => { axes.over = name; draw(); })), svg);
+    const words = make("figcaption", {}, picker(known, axes.over, (name) => { axes.over = name; draw(); }), " over ",
+      picker(overs, over, (name) => { over = name; draw(); }));
+    return make("figure", {}, words, svg);
+  }
+
+  function claims() {
+    if (!paper) return null;
+    const rows = paper.claims.map((each) => make("tr", {}, make("td", {}, each.figure), make("td", { class: "said" }, each.claim), make("td", { class: "said" }, each.measured)));
+    const head = make("tr", {}, ...["figure", "the paper says", "measured here"].map((name) => make("th", {}, name)));
+    return make("section", {}, make("h2", {}, `What [${paper.key}] says`), make("p", { class: "lead" }, paper.about),
+      make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)));
   }
 
   function legend() {
@@ -190,7 +207,7 @@
   function choose(run) { chosen = run; draw(); }
 
   function draw() {
-    const parts = [legend(), make("div", { class: "charts" }, ...[scatter(), lines()].filter(Boolean)), details(), make("h2", {}, "All runs"), table(), spreads()];
+    const parts = [claims(), legend(), make("div", { class: "charts" }, ...[scatter(), lines()].filter(Boolean)), details(), make("h2", {}, "All runs"), table(), spreads()];
     main.replaceChildren(...parts.filter(Boolean));
   }
   draw();

@@ -122,6 +122,7 @@ class Compared:
 
     runs: tuple[Run, ...]
     seconds: float = 0.0
+    paper: Document | None = None  # an experiment's claims, each beside what was measured
 
     @property
     def front(self) -> tuple[Run, ...]:
@@ -153,6 +154,7 @@ class Compared:
             "seconds": self.seconds,
             "run_seconds": round(sum(_run_seconds(self.runs)), 3),
             "repeated": sum(run.is_new for run in self.runs),
+            **({} if self.paper is None else {"paper": self.paper}),
         }
 
     to_dict = to_document
@@ -190,9 +192,14 @@ def with_front(runs: Sequence[Run]) -> Iterator[Run]:
     A run is beaten by one that has no more of both, and less of one of them.
     """
     for run in runs:
-        rivals = (each for each in runs if each.facts.get("table") == run.facts.get("table"))
+        rivals = (each for each in runs if _data(each) == _data(run))
         is_beaten = any(_beats(each, run) for each in rivals)
         yield replace(run, front=run.error is None and run.loss is not None and not is_beaten)
+
+
+def _data(run: Run) -> tuple[object, object]:
+    """Return what a run released: a table, and how many of its records."""
+    return run.facts.get("table"), run.facts.get("sample")
 
 
 def _beats(one: Run, other: Run) -> bool:

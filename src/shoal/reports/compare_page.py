@@ -23,7 +23,8 @@ def to_html(found: Compared, commands: Mapping[str, str] | None = None) -> str:
         {**run.to_document(), "request": to_yaml(run.request), "command": commands.get(run.name)}
         for run in found.runs
     ]
-    data = json.dumps({"runs": runs, "spread": found.spread()}, allow_nan=False)
+    known = {"runs": runs, "spread": found.spread(), "paper": found.paper}
+    data = json.dumps(known, allow_nan=False)
     data = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     done = sum(run.error is None for run in found.runs)
     lead = (
