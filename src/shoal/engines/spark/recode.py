@@ -199,8 +199,7 @@ class Recoder:
 
     def _keys(self) -> dict[str, Ints]:
         """Return the keys of the recoding's table by their names."""
-        table, packing = self.recoding.table, self.coded.packing
-        return packing.named(packing.pack(np.concatenate((table.codes, table.sensitive), axis=1)))
+        return self.coded.pack(self.recoding.table)
 
     @cached_property
     def _numbers(self) -> set[int]:

@@ -69,7 +69,8 @@ class TableOnSpark:
         """Judge it as it stands."""
         if blanked:
             raise MethodError(problem="--blanked needs the local engine")
-        schema.refuse_persons("verify on Spark")
+        if schema.trajectories:
+            raise MethodError(problem="trajectories of persons need the local engine")
         return verify_table(self.source, schema, promise)
 
     def trajectories(self, schema: Schema) -> TrajectoryRisk:
