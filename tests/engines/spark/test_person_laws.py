@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
+import re
 from dataclasses import replace
 
 import polars as pl
@@ -259,9 +260,8 @@ def test_spark_judges_persons_as_the_local_engine_does(spark, promise, data):
         wanted = api.verify(table, schema)
     except InputError as refused:
         for few in (0, 1000):
-            with pytest.raises(InputError, match=r"no record says who") as caught:
+            with pytest.raises(InputError, match=re.escape(str(refused))):
                 verify_table(source, schema.judged(), schema.privacy, few=few)
-            assert str(caught.value) == str(refused)
         return
     for few in (0, 1000):
         found = verify_table(source, schema.judged(), schema.privacy, few=few)

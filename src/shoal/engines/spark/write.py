@@ -145,7 +145,7 @@ class Goal:
             raise OutputError(where=self.out, problem="could not be renamed into place")
 
     def clean(self) -> None:
-        """Remove whatever is left of folders that are elsewhere, who stands behind records first."""
+        """Remove whatever is left of folders that are elsewhere."""
         for folder in (self.address(behind=True), self.address()):
             with suppress(Exception):
                 path, files = self._hadoop()
