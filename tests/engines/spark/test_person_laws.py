@@ -18,6 +18,7 @@ from tests.naive import persons as naive
 import shoal
 from shoal import api
 from shoal.core.errors import InputError, MethodError, NoSolutionError
+from shoal.engines.spark.recode import Recoder
 from shoal.engines.spark.source import open_table
 from shoal.engines.spark.verify import verify_table
 from shoal.schema.schema import Schema
@@ -346,3 +347,46 @@ def test_what_needs_an_order_or_a_key_is_refused_plainly(spark, tmp_path):
     with pytest.raises(MethodError, match="trajectories of persons need the local engine"):
         api.verify(table, linked)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("limit", ["KNOWN", "LARGE", "SORTED"])
+def test_every_way_to_sort_keeps_persons_behind_their_records(spark, tmp_path, monkeypatch, limit):
+    """Keys that no task holds, classes that Spark sorts, and many partitions."""
+    monkeypatch.setattr(f"shoal.engines.spark.recode.{limit}", 10 if limit == "SORTED" else 0)
+    table, schema = table_of("some missing"), schema_of(K, DIVERSE)
+    reports, places = both(tmp_path, table, schema, method="mondrian")
+    assert places[1].read_bytes() == places[0].read_bytes()
+    assert alike(*reports)
+
+
+@pytest.mark.parametrize("shape", ["once each", "some missing"])
+def test_records_of_a_tuple_that_classes_share_are_dealt_out_alike(
+    spark, tmp_path, monkeypatch, shape
+):
+    """Many records of few tuples: classes take a part of a row, each with its persons."""
+    dealt, deal = [], Recoder._dealt
+    monkeypatch.setattr(
+        Recoder, "_dealt", lambda self, *given: dealt.append(given[-1]) or deal(self, *given)
+    )
+    table = table_of(shape, 150).with_columns(c=pl.lit("7"), a=pl.lit("1"))
+    reports, places = both(tmp_path, table, schema_of(K), method="kmember")
+    assert places[1].read_bytes() == places[0].read_bytes()
+    assert alike(*reports)
+    assert dealt == [("person",)]
+
+
+def test_a_place_elsewhere_has_nothing_left_beside_it(spark, tmp_path):
+    table_of("some missing").write_csv(tmp_path / "t.csv")
+    seen = []
+
+    def progress(stage):
+        if stage == "verify":
+            seen.extend(p.name for p in tmp_path.iterdir() if p.name.startswith("."))
+
+    made = api.anonymize(
+        api.SparkTable(tmp_path / "t.csv"), schema_of(K), out=f"file://{tmp_path}/o.parquet",
+        progress=progress,
+    )  # fmt: skip
+    assert len([name for name in seen if name.endswith(".tmp.persons")]) == 1
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["o.parquet", "t.csv"]
+    assert pl.read_parquet(tmp_path / "o.parquet/*.parquet").height == made.report.released
