@@ -10,6 +10,8 @@ import pytest
 
 from shoal.cli.main import main
 
+pytestmark = pytest.mark.local("trajectories")
+
 WORDS = ["--qi", "age,ward", "--person", "patient", "--release-person", "pseudonym"]
 PERSONS = 60
 

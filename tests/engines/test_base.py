@@ -23,7 +23,7 @@ IMPLEMENTATIONS = [
     ("Records", f"{LOCAL}.records", "LocalRecords"),
     ("Records", f"{SPARK}.records", "SparkRecords"),
     ("Written", f"{LOCAL}.records", "LocalWritten"),
-    ("Written", f"{SPARK}.records", "SparkWritten"),
+    ("Written", f"{SPARK}.written", "SparkWritten"),
     ("Encoding", f"{LOCAL}.encode", "LocalEncoding"),
     ("Encoding", f"{SPARK}.encode", "SparkEncoding"),
     ("Counts", HERE, "CountsHere"),

@@ -10,6 +10,8 @@ from shoal.core.errors import InputError, SchemaError
 from shoal.jobs.release import release
 from shoal.jobs.requests import Output, ReleaseRequest
 
+pytestmark = pytest.mark.local("trajectories")
+
 K2 = {"model": "k-anonymity", "k": 2}
 LINKED = [("1", "a", "x", "p"), ("2", "a", "x", "p"), ("1", "a", "y", "q"), ("2", "a", "y", "r")]
 

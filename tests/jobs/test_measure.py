@@ -61,3 +61,14 @@ def test_the_promise_of_the_schema_is_not_needed_but_its_columns_are():
     assert measure(MetricsRequest(table=PEOPLE, release=PEOPLE, schema=schema))["records"] == 40
     with pytest.raises(SchemaError, match="grade"):
         measure(MetricsRequest(table=PEOPLE.drop("grade"), release=PEOPLE, schema=schema))
+
+
+def test_loss_weighs_records_whoever_they_are_about():
+    who = pl.Series("who", [f"p{i % 7}" for i in range(PEOPLE.height)])
+    table = PEOPLE.with_columns(who)
+    schema = plain_schema().with_person(["who"])
+    made = release(ReleaseRequest(table=table, schema=schema)).table
+    assert "who" not in made.columns
+    found = measure(MetricsRequest(table=table, release=made, schema=schema))
+    plain = MetricsRequest(table=table, release=made, schema=schema.without_person())
+    assert found == measure(plain)

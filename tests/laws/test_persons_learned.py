@@ -184,6 +184,14 @@ def test_a_batch_that_does_not_say_who_is_refused_and_record_by_record_is_not():
         edge.verify(bare.to_dicts(), model.to_document(), persons=["p"])
 
 
+def test_what_is_not_a_number_is_nobody_on_every_engine():
+    model = learned(stays(), K3).model
+    few = [("1", "a", "x", who) for who in ["p", "q", "NaN", "NaN"] * 5]
+    assert edge.encode_safe(plain(few), model.to_document())[0] == []
+    with pytest.raises(NoSolutionError):
+        api.encode(frame_of(few), model, safe=True)
+
+
 def test_a_schema_may_bring_the_person_that_a_model_does_not_know():
     model = learned(stays(), K3, person=False).model
     few = [("1", "a", "x", f"p{i % 2}") for i in range(30)]

@@ -130,6 +130,7 @@ def test_a_table_that_does_not_fit_memory_gives_the_same_files(tmp_path, monkeyp
     assert texts[0] == texts[1]
 
 
+@pytest.mark.local("person files")
 def test_the_person_file_is_its_owners_alone_and_verifies_the_release(tmp_path):
     schema = schema_of({"model": "k-anonymity", "k": 4})
     released(tmp_path, many(), schema, "bestcut")

@@ -19,6 +19,8 @@ from shoal.jobs.requests import Output, ReleaseRequest
 from shoal.methods.registry import METHODS, method_named
 from shoal.schema.schema import Schema
 
+pytestmark = pytest.mark.local("trajectories")
+
 TAKEN = sorted(
     name
     for name, kind in METHODS.items()

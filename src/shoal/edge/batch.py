@@ -117,7 +117,7 @@ class _PersonKey:
 
     def __init__(self, schema: Schema) -> None:
         self.names = schema.person
-        self.missing = {"", *schema.missing}
+        self.missing = {"", "NaN", *schema.missing}
 
     def of(self, row: Record) -> Texts:
         """Return the person as a judge reads it, or None for nobody: one entry, or none."""

@@ -6,27 +6,31 @@ have more persons than it has.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from shoal.engines.refusals import nobody
 from shoal.table.frequency import NOBODY, ONCE
 
 PERSON = "\x00person"  # the key, as a text
 WHO = "\x00who"  # what `table.frequency` has of it: a code, ONCE or NOBODY
-_BETWEEN = "\x1f"  # of the parts of a key; a text that holds it can only make persons fewer
+BETWEEN = "\x1f"  # of the parts of a key; a text that holds it can only make persons fewer
+MISSING = ("", "NaN")  # texts that are nobody, whatever a schema says: a number may be none
 
 
 def present(column: pl.Expr, marks: Sequence[str]) -> pl.Expr:
     """Return who a record is about as a text; a missing value is nobody."""
     text = column.cast(pl.String).str.strip_chars()
-    return pl.when(~text.is_in(["", *marks])).then(text)
+    return pl.when(~text.is_in([*MISSING, *marks])).then(text)
 
 
 def person_key(names: Sequence[str], marks: Sequence[str]) -> pl.Expr:
     """Return the key of columns as a text; null where a part of it is missing."""
     parts = [present(pl.col(name), marks) for name in names]
-    return pl.concat_str(parts, separator=_BETWEEN).alias(PERSON)
+    return pl.concat_str(parts, separator=BETWEEN).alias(PERSON)
 
 
 def person_hash(names: Sequence[str], marks: Sequence[str]) -> pl.Expr:
@@ -56,3 +60,18 @@ def with_who(lazy: pl.LazyFrame, repeated: pl.DataFrame) -> pl.LazyFrame:
     nobody = pl.lit(int(NOBODY), dtype=pl.Int32)
     who = pl.when(pl.col(PERSON).is_null()).then(nobody).otherwise(code)
     return joined.with_columns(who.alias(WHO))
+
+
+def persons_of_rows(
+    who: NDArray[np.int32], *, where: str, names: Collection[str]
+) -> NDArray[np.int32] | None:
+    """Return who each row of a frequency table is about; None where each record is a person.
+
+    who: codes, ONCE or NOBODY. where, names: the table and its person columns, for messages.
+
+    Raises:
+        InputError: no row says who it is about.
+    """
+    if (who == NOBODY).all():
+        raise nobody(where, names)
+    return None if (who == ONCE).all() else who

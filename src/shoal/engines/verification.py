@@ -8,8 +8,8 @@ arithmetic; no kernel, domain or frequency table is used.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import polars as pl
@@ -71,38 +71,99 @@ def judge_by(
     models = expand(promise, schema.sensitive)
     quasi = list(by)
     by_person = PERSON in cells.columns
-    people = pl.col(PERSON).drop_nulls().n_unique() if by_person else pl.col(ROWS).sum()
-    classes = cells.group_by(quasi).agg(pl.col(ROWS).sum(), people.alias(SIZE))
+    classes = _classes(cells, quasi)
     if not classes.height:
         raise no_record(where)
     if by_person and not classes[SIZE].sum():
         raise nobody(where, schema.person)
+    counted, values = {}, {}
+    for name in judged_columns(schema, promise)[len(schema.quasi) :]:
+        scale = Scale.of(schema, name, models)
+        counted[name], values[name] = _SensitiveCounts.read(cells, classes, scale)
+    verified, failed = _judged(cells, classes, quasi, counted, models)
+    verified = replace(
+        verified,
+        persons=cells[PERSON].drop_nulls().n_unique() if by_person else None,
+        warnings=notices(values),
+    )
+    return JudgedBy(verified, classes.select(quasi)[sorted(failed)])
+
+
+class PlacedColumn(NamedTuple):
+    """A sensitive column whose values have their places already.
+
+    Attributes:
+        places: the column of cells that has them.
+        reference: the column in the whole table.
+    """
+
+    places: str
+    scale: Scale
+    reference: Reference
+
+
+def judge_some_classes(
+    cells: pl.DataFrame,
+    by: Sequence[str],
+    columns: Mapping[str, PlacedColumn],
+    models: Sequence[Promise],
+) -> Verification:
+    """Judge some classes of a table by their persons, where all cells of each of them are here.
+
+    Args:
+        cells: as for `judge_cells`, with PERSON; of sensitive columns, the places of values.
+        by: the columns that make classes.
+        columns: of each sensitive column.
+        models: the promise, a model for each column that it speaks of.
+
+    Returns:
+        What can be merged with that of other classes: the number of persons is left out.
+    """
+    quasi = list(by)
+    classes = _classes(cells, quasi)
+    counted = {
+        name: _SensitiveCounts.placed(cells, classes, cells[column.places], column)
+        for name, column in columns.items()
+    }
+    return _judged(cells, classes, quasi, counted, models)[0]
+
+
+def _classes(cells: pl.DataFrame, quasi: list[str]) -> pl.DataFrame:
+    """Return the classes that cells make, with their records (ROWS) and size (SIZE)."""
+    by_person = PERSON in cells.columns
+    people = pl.col(PERSON).drop_nulls().n_unique() if by_person else pl.col(ROWS).sum()
+    return cells.group_by(quasi).agg(pl.col(ROWS).sum(), people.alias(SIZE))
+
+
+def _judged(
+    cells: pl.DataFrame,
+    classes: pl.DataFrame,
+    quasi: list[str],
+    counted: Mapping[str, _SensitiveCounts],
+    models: Sequence[Promise],
+) -> tuple[Verification, set[int]]:
+    """Return how classes stand, and the positions of those that break a model."""
     records, sizes = classes[ROWS], classes[SIZE]
+    by_person = PERSON in cells.columns
     held = records.to_list() if by_person else None
     failed: set[int] = set()
     results = []
-    judged = {
-        name: _SensitiveCounts.read(cells, classes, Scale.of(schema, name, models))
-        for name in judged_columns(schema, promise)[len(schema.quasi) :]
-    }
     for model in models:
         if model.column is None:
             verdict = judge_sizes(model, sizes.to_list(), held=held)
         else:
-            verdict = judged[model.column].judge(model)
+            verdict = counted[model.column].judge(model)
         failed.update(verdict.failing)
         results.append(verdict)
     verified = Verification(
         records=int(records.sum()),
-        persons=cells[PERSON].drop_nulls().n_unique() if by_person else None,
         largest_share=_largest_share(cells, quasi) if by_person else None,
         classes=classes.height,
         smallest_class=int(sizes.min()),  # type: ignore[arg-type]
         violating_records=int(records.gather(sorted(failed)).sum()) if failed else 0,
         privacy=tuple(results),
-        warnings=notices({name: found.values for name, found in judged.items()}),
     )
-    return JudgedBy(verified, classes.select(quasi)[sorted(failed)])
+    return verified, failed
 
 
 @dataclass(frozen=True)
@@ -110,44 +171,61 @@ class _SensitiveCounts:
     """One sensitive column: its values per class, and in the whole table."""
 
     scale: Scale
-    values: Values
     keys: list[tuple[Hashable, ...]]  # the classes, as their released tuples
     counts: list[dict[int, int]]  # for each class: records, or persons, per place of a value
     reference: Reference
     people: list[People] | None = None  # of each class, where persons are counted
 
     @classmethod
-    def read(cls, cells: pl.DataFrame, classes: pl.DataFrame, scale: Scale) -> _SensitiveCounts:
-        quasi = [name for name in classes.columns if name not in (ROWS, SIZE)]
+    def read(
+        cls, cells: pl.DataFrame, classes: pl.DataFrame, scale: Scale
+    ) -> tuple[_SensitiveCounts, Values]:
+        """Count a column of cells, and return what its values are."""
         raw = cells[scale.attribute.name]
         scale = scale.declared(Kind.DATE) if holds_dates(raw.dtype) else scale
         texts = texts_of(raw)
         text_of = {text: scale.text(text) for text in texts.unique().to_list()}
         values = scale.read(text_of.values())
         places = [values.place[text_of[text]] for text in texts.to_list()]
-        where = pl.Series(PLACE, places, dtype=pl.Int64)
-        number = classes.select(quasi).with_row_index(CLASS)
-        by_person = [PERSON] if PERSON in cells.columns else []
-        joined = cells.select([*quasi, ROWS, *by_person]).with_columns(where)
-        joined = joined.join(number, on=quasi, how="left", nulls_equal=True)
-        keys = classes.select(quasi).rows()
-        if by_person:
+        joined, keys = _numbered(cells, classes, pl.Series(PLACE, places, dtype=pl.Int64))
+        if PERSON in cells.columns:
             found = PersonCounts.of(joined, classes, len(values.labels))
             reference = values.reference(found.totals, persons=found.persons)
-            return cls(scale, values, keys, found.counts, reference, found.people)
+            return cls(scale, keys, found.counts, reference, found.people), values
         summed = joined.group_by([CLASS, PLACE]).agg(pl.col(ROWS).sum())
         counts: list[dict[int, int]] = [{} for _ in range(classes.height)]
         totals = [0] * len(values.labels)
         for which, position, rows in summed.select(CLASS, PLACE, ROWS).iter_rows():
             counts[which][position] = rows
             totals[position] += rows
-        return cls(scale, values, keys, counts, values.reference(totals))
+        return cls(scale, keys, counts, values.reference(totals)), values
+
+    @classmethod
+    def placed(
+        cls, cells: pl.DataFrame, classes: pl.DataFrame, places: pl.Series, column: PlacedColumn
+    ) -> _SensitiveCounts:
+        """Count persons at places that are known."""
+        joined, keys = _numbered(cells, classes, places.cast(pl.Int64).alias(PLACE))
+        found = PersonCounts.of(joined, classes, len(column.reference.counts))
+        return cls(column.scale, keys, found.counts, column.reference, found.people)
 
     def judge(self, model: Promise) -> Verdict:
         """Judge every class; its supersets are judged where one fails."""
         return judge_column(
             model, self.scale, self.reference, self.counts, released=self.keys, people=self.people
         )
+
+
+def _numbered(
+    cells: pl.DataFrame, classes: pl.DataFrame, places: pl.Series
+) -> tuple[pl.DataFrame, list[tuple[Hashable, ...]]]:
+    """Return cells with their class and place, and what each class releases."""
+    quasi = [name for name in classes.columns if name not in (ROWS, SIZE)]
+    number = classes.select(quasi).with_row_index(CLASS)
+    by_person = [PERSON] if PERSON in cells.columns else []
+    joined = cells.select([*quasi, ROWS, *by_person]).with_columns(places)
+    joined = joined.join(number, on=quasi, how="left", nulls_equal=True)
+    return joined, classes.select(quasi).rows()
 
 
 class PersonCounts(NamedTuple):
@@ -191,4 +269,4 @@ def _largest_share(cells: pl.DataFrame, quasi: list[str]) -> float:
     most = named.group_by(quasi).agg(pl.col(ROWS).max().alias(SIZE))
     all_of = own.group_by(quasi).agg(pl.col(ROWS).sum())
     both = most.join(all_of, on=quasi, nulls_equal=True)
-    return float((both[SIZE] / both[ROWS]).max())  # type: ignore[arg-type]
+    return float((both[SIZE] / both[ROWS]).max() or 0)  # type: ignore[arg-type]

@@ -14,7 +14,8 @@ def measure(request: MetricsRequest) -> Document:
     """Return records, suppressed, classes and every utility measure, by the labels alone."""
     engine = engine_for(request.table)
     original = engine.open(request.table, separator=request.separator)
-    known = replace(request.schema, privacy=(), proposals=proposals(infer=request.infer))
+    schema = request.schema.without_person()  # loss weighs records
+    known = replace(schema, privacy=(), proposals=proposals(infer=request.infer))
     fitted = known.fit(original.columns, where=original.where)
     return original.measure(
         request.release, fitted, starred=request.starred, separator=request.separator

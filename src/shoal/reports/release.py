@@ -56,7 +56,11 @@ class Verification:
         return all(result.holds for result in self.privacy)
 
     def merge(self, other: Verification) -> Verification:
-        """Return the verification of the classes of both; no class is in both of them."""
+        """Return the verification of the classes of both; no class is in both of them.
+
+        Persons may stand in classes of both, so their number is left out.
+        """
+        shares = [x for x in (self.largest_share, other.largest_share) if x is not None]
         pairs = zip(self.privacy, other.privacy, strict=True)
         return Verification(
             records=self.records + other.records,
@@ -64,6 +68,7 @@ class Verification:
             smallest_class=min(self.smallest_class, other.smallest_class),
             violating_records=self.violating_records + other.violating_records,
             privacy=tuple(one.merge(two) for one, two in pairs),
+            largest_share=max(shares) if shares else None,
             warnings=tuple(dict.fromkeys((*self.warnings, *other.warnings))),
         )
 

@@ -1,7 +1,8 @@
 """A job for a cluster, in a process of its own: an executor is killed in the stages named.
 
-    python cluster_job.py MASTER IN OUT STAGES
+    python cluster_job.py MASTER IN OUT STAGES [PERSON]
 
+PERSON names the column that says who a record is about.
 Prints one JSON document: the stages in which an executor was killed, and whether somebody
 who looked all the time saw the output before it was whole.
 """
@@ -73,7 +74,7 @@ class Killer(threading.Thread):
         return False
 
 
-def main(master, source, out, stages):
+def main(master, source, out, stages, person=""):
     spark = session(master, SETTINGS)
     killer = Killer(spark.sparkContext, Path(out), [s for s in stages.split(",") if s])
     killer.start()
@@ -84,7 +85,8 @@ def main(master, source, out, stages):
             killer.done = True
 
     options = {"partitions": 3, "partition_by": "random", "seed": 4, "progress": progress}
-    made = api.anonymize(api.SparkTable(source), schema(), privacy=PROMISE, out=out, **options)
+    known = schema().with_person([person]) if person else schema()
+    made = api.anonymize(api.SparkTable(source), known, privacy=PROMISE, out=out, **options)
     told = {"killed": killer.killed, "seen": killer.seen, "released": made.report.released}
     print(json.dumps(told))
     spark.stop()

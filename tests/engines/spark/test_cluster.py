@@ -36,10 +36,10 @@ def place(tmp_path):
     return tmp_path
 
 
-def run_job(master, place, stages):
+def run_job(master, place, stages, *person):
     out = place / "out.csv"
     done = subprocess.run(
-        [sys.executable, str(JOB), master, str(place / "in.parquet"), str(out), stages],
+        [sys.executable, str(JOB), master, str(place / "in.parquet"), str(out), stages, *person],
         env=environment(), capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
@@ -52,6 +52,16 @@ def run_job(master, place, stages):
 
 def test_a_local_cluster_loses_an_executor_while_learning(java, place):
     run_job("local-cluster[2,1,1024]", place, "learn")
+
+
+def test_a_local_cluster_loses_an_executor_and_with_it_who_stands_behind_records(java, place):
+    person = "Note, or so"
+    options = {"partitions": 3, "partition_by": "random", "seed": 4}
+    known = schema().with_person([person])
+    made = api.anonymize(frame(), known, privacy=PROMISE, **options)
+    assert made.report.persons == 7
+    made.table.write_csv(place / "wanted.csv")
+    run_job("local-cluster[2,1,1024]", place, "encode", person)
 
 
 @pytest.fixture

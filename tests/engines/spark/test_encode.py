@@ -42,8 +42,7 @@ def test_unseen_records_are_refused_where_that_was_asked_for():
 def test_collected_keys_are_counted_as_the_local_engine_counts_them():
     rows = np.array([[0, 1, 0], [0, 1, 2], [2, 0, 1]], dtype=np.int32)
     keys = CountedKeys(None, None, [["x", None, "y"]], rows, np.array([4, 5, 6]))
-    judge = SimpleNamespace(columns=("s",))
-    counts = encoding()._tuples(keys, judge)
+    counts = encoding()._tuples(keys)
     codes, key, records = counts.arrays()
     assert codes.tolist() == [[0, 1], [0, 1], [2, 0]]
     found = [dict(counts.histogram([k], [n])) for k, n in zip(key.tolist(), records.tolist())]  # noqa: B905

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,12 +15,14 @@ from tests.engines.spark.tables import frame, schema
 
 from shoal import api
 from shoal.core.errors import NoSolutionError
-from shoal.engines.spark.partitions import _NO_TABLE, LearningTask, _learned
-from shoal.methods.coarse import learn_partition
+from shoal.engines.spark.counts import learning_task
+from shoal.engines.spark.partitions import _NO_TABLE, LearningTask, _learned, packed_codes
+from shoal.methods.coarse import learn_partition, subtable
 from shoal.methods.method import Setting
 from shoal.methods.partition import Partition
 from shoal.methods.registry import method_named
 from shoal.privacy import KAnonymity, expand
+from shoal.table.frequency import NOBODY, ONCE
 
 
 def test_parts_on_executors_are_deterministic_and_hold(spark):
@@ -74,3 +77,36 @@ def test_a_task_says_what_the_method_says():
     table = counted(models=[KAnonymity(2)])
     with pytest.raises(NoSolutionError):
         task_of(table, [KAnonymity(1000)], "flash").search(table)
+
+
+def with_persons(table):
+    """Return a table whose rows are of nobody, of somebody else each, and of three persons."""
+    who = np.resize(np.array([ONCE, NOBODY, 0, 1, 2, 0], dtype=np.int32), table.rows)
+    return replace(table, persons=who)
+
+
+def test_a_partition_of_persons_travels_with_them_and_knows_everybody():
+    table = with_persons(counted())
+    search = SimpleNamespace(promise=(), method=None, alone=None)
+    task = learning_task(table, search)
+    codes, packing = packed_codes(table)
+    sent = packing.unpack(packing.pack(codes))
+    some = slice(3, None, 2)
+    found = task.table(sent[some], table.counts[some])
+    assert found.persons.tolist() == table.persons[some].tolist()
+    assert found.codes.tolist() == table.codes[some].tolist()
+    assert found.sensitive.tolist() == table.sensitive[some].tolist()
+    assert found.people < table.people
+    part = subtable(found, Partition(np.arange(found.rows), found.counts))
+    wanted = subtable(table, Partition(np.arange(3, table.rows, 2), table.counts[some]))
+    for each in (found, part):
+        assert each.whole_people[1] == wanted.whole_people[1] == table.people
+        assert each.people_by_value(0).tolist() == table.people_by_value(0).tolist()
+
+
+def test_without_persons_none_travel():
+    codes, packing = packed_codes(counted())
+    assert codes.shape[1] == len(packing.sizes) == 4
+    assert learning_task(
+        counted(), SimpleNamespace(promise=(), method=None, alone=None)
+    ).whole_people is None  # fmt: skip

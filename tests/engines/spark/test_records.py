@@ -11,8 +11,9 @@ pytest.importorskip("pyspark", reason="the package pyspark is not installed (sho
 from shoal.core.errors import OutputError
 from shoal.engines.base import Output
 from shoal.engines.spark.distributed import DRIVER_ROWS
-from shoal.engines.spark.records import driver_rows, goal_of
+from shoal.engines.spark.records import SparkRecords, driver_rows, goal_of, judged_of
 from shoal.formats.spark_table import SparkTable
+from shoal.schema.schema import Schema
 
 
 def source(given=None):
@@ -36,3 +37,20 @@ def test_no_input_is_overwritten_and_the_separator_stays(tmp_path):
     goal = writing.__enter__()
     assert (goal.separator, goal.is_guarded) == (";", True)
     assert not writing.__exit__(KeyError, KeyError(), None)
+
+
+def test_a_table_that_is_returned_has_no_place():
+    with goal_of(source(), Output()) as goal:
+        assert goal is None
+
+
+def test_what_is_judged_of_persons_is_what_a_promise_may_look_at():
+    columns = {"n": "neutral", "q": "quasi", "s": "sensitive", "id": "person"}
+    schema = Schema.from_document({"columns": columns})
+    assert judged_of(schema, ["s", "n", "q"]) == ["s", "q"]
+    assert judged_of(schema.without_person(), ["s", "n", "q"]) == []
+
+
+def test_where_persons_are_counted_no_other_column_is_asked_whose_a_record_is():
+    schema = Schema.from_document({"columns": {"q": "quasi", "id": "person", "i": "identifying"}})
+    assert SparkRecords(source(), schema, ()).repeats(None, 5, star=False) is None

@@ -12,7 +12,7 @@ from tests.engines.spark.tables import PROMISE, frame, near, schema
 import shoal
 from shoal import api
 from shoal.core.errors import InputError, MethodError, NoSolutionError, OutputError
-from shoal.engines.spark import records as spark_records
+from shoal.engines.spark import written as spark_written
 from shoal.reports.release import Verdict, Verification
 
 
@@ -118,7 +118,7 @@ def test_a_release_that_fails_is_not_published(spark, place, monkeypatch):
             privacy=(bad,),
         )  # fmt: skip
 
-    monkeypatch.setattr("shoal.engines.spark.records.verify_table", fails)
+    monkeypatch.setattr("shoal.engines.spark.written.verify_table", fails)
     before = sorted(p.name for p in place.iterdir())
     for ending in ("csv", "parquet"):
         with pytest.raises(shoal.ShoalError, match=r"nothing was|not safe"):
@@ -128,14 +128,14 @@ def test_a_release_that_fails_is_not_published(spark, place, monkeypatch):
 
 def test_what_spark_writes_is_private_until_it_is_verified(spark, place, monkeypatch):
     seen = []
-    verify = spark_records.verify_table
+    verify = spark_written.verify_table
 
     def looks(source, schema, models):
         (hidden,) = [p for p in place.iterdir() if p.name.startswith(".private.csv.")]
         seen.append(stat.S_IMODE(hidden.stat().st_mode))
         return verify(source, schema, models)
 
-    monkeypatch.setattr("shoal.engines.spark.records.verify_table", looks)
+    monkeypatch.setattr("shoal.engines.spark.written.verify_table", looks)
     out = place / "private.csv"
     out.touch()
     out.chmod(0o600)

@@ -13,6 +13,7 @@ from shoal.engines.base import Checks
 from shoal.engines.spark.records import SparkRecords
 from shoal.engines.spark.table import TableOnSpark
 from shoal.privacy import KAnonymity
+from shoal.schema.schema import Schema
 
 
 def source():
@@ -30,6 +31,19 @@ def test_what_needs_the_local_engine_says_so():
         table.verify(None, [KAnonymity(2)], blanked=True)
     with pytest.raises(MethodError, match="--attacks need the local engine"):
         SparkRecords(source(), None, ()).compare(None, Checks(), centroids=False, seed=0)
+
+
+def test_trajectories_need_the_local_engine():
+    table = TableOnSpark(source())
+    linked = Schema.from_document(
+        {"columns": {"a": "quasi", "b": {"role": "person", "release": "pseudonym"}}}
+    )
+    with pytest.raises(MethodError, match="trajectories of persons need the local engine"):
+        table.verify(linked, [KAnonymity(2)])
+    with pytest.raises(MethodError, match="trajectories of persons need the local engine"):
+        table.trajectories(linked)
+    with pytest.raises(MethodError, match="need the local engine"):
+        table.records(linked, (), None)
 
 
 def test_a_batch_is_let_go_whatever_is_raised(monkeypatch):

@@ -127,14 +127,14 @@ def test_a_place_elsewhere_is_renamed_by_hadoop_and_what_is_left_removed():
     with all_or_nothing(hadoop, "s3a://ward/r.parquet/") as goal:
         assert goal.out == "s3a://ward/r.parquet"
         assert goal.address().startswith("s3a://ward/.r.parquet.")
-    assert hadoop.done == ["rename", "delete"]
+    assert hadoop.done == ["rename", "delete", "delete"]
     stuck = Hadoop(renames=False)
     with (
         pytest.raises(OutputError, match="could not be renamed"),
         all_or_nothing(stuck, "s3a://ward/r.parquet"),
     ):
         pass
-    assert stuck.done == ["rename", "delete"]
+    assert stuck.done == ["rename", "delete", "delete"]
 
 
 def test_only_texts_for_spreadsheets_are_guarded():

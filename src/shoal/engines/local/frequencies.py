@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from shoal.core.errors import InputError
 from shoal.engines.coding import Coder, coder_of, with_codes
 from shoal.engines.local.source import Source
-from shoal.engines.person_key import WHO
-from shoal.engines.refusals import no_record, nobody
+from shoal.engines.person_key import WHO, persons_of_rows
+from shoal.engines.refusals import no_record
 from shoal.schema.schema import Schema
-from shoal.table.frequency import NOBODY, ONCE, FrequencyTable, join_rows
+from shoal.table.frequency import NOBODY, FrequencyTable, join_rows
 
 _ROWS = "\x00rows"
 
@@ -105,7 +105,11 @@ def frequencies(
         grouped[_ROWS].to_numpy().astype(np.int64),
         sensitive_domains=domains[width:],
         sensitive=codes[:, width:],
-        persons=_persons(grouped, source, schema),
+        persons=persons_of_rows(
+            grouped[WHO].to_numpy().astype(np.int32), where=source.where, names=schema.person
+        )
+        if schema.person
+        else None,
     )
     if source.shape is not None and table.records != source.shape.records:
         raise InputError(
@@ -116,13 +120,3 @@ def frequencies(
             ),
         )
     return Frequencies(table=table, coders=tuple(coders), columns=columns)
-
-
-def _persons(grouped: pl.DataFrame, source: Source, schema: Schema) -> NDArray[np.int32] | None:
-    """Return who each row is about; None where each record is of another person."""
-    if not schema.person:
-        return None
-    found = grouped[WHO].to_numpy().astype(np.int32)
-    if (found == NOBODY).all():
-        raise nobody(source.where, schema.person)
-    return None if (found == ONCE).all() else found

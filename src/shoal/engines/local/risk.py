@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 from shoal.engines.column_facts import dense_codes, row_codes
 from shoal.engines.local.source import Source
 from shoal.engines.person_key import PERSON, person_hash
-from shoal.engines.refusals import nobody
-from shoal.measures.risk.by_person import PersonClasses, risk_by_person
+from shoal.engines.person_risk import risk_of_persons
+from shoal.engines.verification import ROWS as _ROWS
 from shoal.measures.risk.individual import HouseholdRisk, households_at_risk
 from shoal.measures.risk.population import TOO_LARGE, Population, is_comparable, people_covered
 from shoal.measures.risk.question import RiskQuestion
 from shoal.measures.risk.report import Classes, RiskReport, risk_report
 from shoal.table.domain import Domain
-from shoal.table.frequency import number_rows
 
-_ROWS, _WEIGHT, _BAD, _PEOPLE = "\x00rows", "\x00weight", "\x00bad", "\x00people"
+_WEIGHT, _BAD, _PEOPLE = "\x00weight", "\x00bad", "\x00people"
 
 
 def risk(
@@ -71,46 +70,16 @@ def _risk_of_persons(
     quasi = list(question.quasi)
     lazy = source.scan([*quasi, *question.person], coded=quasi)
     lazy = lazy.with_columns(person_hash(question.person, question.missing))
-    counted = lazy.group_by([*quasi, PERSON]).agg(pl.len().alias(_ROWS))
-    cells = source.collect(counted)
-    question.check_counts(source.where, cells.height, 0)
-    codes = row_codes(cells, question.quasi)
-    classes, first = _person_classes(codes, cells)
-    if not len(first):
-        raise nobody(source.where, question.person)
-    lost = int(cells[_ROWS].sum()) - int(classes.records.sum())
-    notices = (f"{lost:,} records whose classes name nobody are left out",) if lost else ()
-    grouped = cells[first].with_columns(pl.Series(_ROWS, classes.sizes))
-    if population is None:
-        known = Population.estimate(question, classes.sizes, None)
-    else:
-        known = _matched(grouped, quasi, population, domains)
-    without = {}
-    if question.special:
-        for j, name in enumerate(quasi):
-            without[name] = _person_classes(np.delete(codes, j, axis=1), cells)[0]
-    return risk_by_person(classes, known, without, notices=notices)
+    cells = source.collect(lazy.group_by([*quasi, PERSON]).agg(pl.len().alias(_ROWS)))
 
+    def matched(grouped: pl.DataFrame) -> Population:
+        assert population is not None
+        return _matched(grouped, quasi, population, domains)
 
-def _person_classes(
-    codes: NDArray[np.int32], cells: pl.DataFrame
-) -> tuple[PersonClasses, NDArray[np.int64]]:
-    """Return the persons of the classes of coded cells, and a cell of each class.
-
-    Classes of nobody are left out.
-    """
-    sizes = [int(column.max(initial=-1)) + 1 for column in codes.T]
-    number, order, starts = number_rows(codes, sizes)
-    rows = cells[_ROWS].to_numpy().astype(np.int64)
-    there = cells[PERSON].is_not_null().to_numpy()
-    person = np.unique(cells[PERSON].drop_nulls().to_numpy(), return_inverse=True)[1]
-    most = int(person.max(initial=0)) + 1
-    pairs, place = np.unique(number[there] * most + person, return_inverse=True)
-    own = np.bincount(place, weights=rows[there]).astype(np.int64)
-    kept, label = np.unique(pairs // most, return_inverse=True)
-    records = np.bincount(number, weights=rows, minlength=len(starts)).astype(np.int64)
-    found = PersonClasses(label=label, person=pairs % most, own=own, records=records[kept])
-    return found, order[starts[kept]]
+    return risk_of_persons(
+        cells, quasi, question, where=source.where,
+        matched=None if population is None else matched,
+    )  # fmt: skip
 
 
 def _grouped(source: Source, question: RiskQuestion) -> pl.DataFrame:

@@ -55,6 +55,8 @@ class ColumnCodes:
         codes: the code of each.
         missing: the code of a missing value; None where there is none.
         size: codes are 0 … size - 1.
+        at: the values in the table, where it is not the column as it is counted.
+        other: the code of every value that is not among them; None where there is none.
     """
 
     name: str
@@ -62,6 +64,8 @@ class ColumnCodes:
     codes: NDArray[np.int32] = field(repr=False)
     missing: int | None
     size: int
+    at: Column | None = field(default=None, repr=False)
+    other: int | None = None
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,7 @@ def with_keys(source: SparkSource, columns: Sequence[ColumnCodes], packing: Pack
     for j, column in enumerate(columns):
         code, value = f"code{j}", f"value{j}"
         known = pl.DataFrame([column.values.alias(value), pl.Series(code, column.codes)])
-        at = source.value(column.name)
+        at = source.value(column.name) if column.at is None else column.at
         if known.height:
             frame = frame.join(broadcast_frame(source, known), at == F.col(value), "left").drop(
                 value
@@ -152,6 +156,7 @@ def with_keys(source: SparkSource, columns: Sequence[ColumnCodes], packing: Pack
         else:
             frame = frame.withColumn(code, F.lit(None).cast("int"))
         missing = F.lit(column.missing).cast("int")
-        codes.append(F.when(at.isNull(), missing).otherwise(F.col(code)).cast("long"))
+        found = F.coalesce(F.col(code), F.lit(column.other).cast("int"))
+        codes.append(F.when(at.isNull(), missing).otherwise(found).cast("long"))
     plain = source.frame.columns
     return frame.select(*plain, *packing.expressions(codes))

@@ -152,10 +152,15 @@ class DistributedClasses:
 
 def learning_task(table: FrequencyTable, search: Search) -> LearningTask:
     """Return what an executor must know to learn on a part of a table."""
+    columns = range(len(table.sensitive_domains))
+    people = None
+    if table.persons is not None:
+        people = tuple(table.people_by_value(c) for c in columns), table.people
     return LearningTask(
         domains=table.domains,
         sensitive_domains=table.sensitive_domains,
-        whole=tuple(table.reference(c) for c in range(len(table.sensitive_domains))),
+        whole=tuple(table.reference(c) for c in columns),
+        whole_people=people,
         models=search.promise,
         method=search.method,
         setting=search.alone,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from shoal.core.errors import MethodError, NoSolutionError
+from shoal.core.errors import NoSolutionError
 from shoal.edge.stream import EncodeReport
 from shoal.engines.base import Output
 from shoal.engines.encoding.batch import Batch, released_columns
@@ -35,12 +35,14 @@ from shoal.engines.spark.coding import (
     with_keys,
 )
 from shoal.engines.spark.kept import check_kept
+from shoal.engines.spark.persons import PERSON, code_persons, too_many_persons, with_person
 from shoal.engines.spark.recode import Labelled
-from shoal.engines.spark.records import SparkWritten, driver_rows, goal_of
-from shoal.engines.spark.source import SparkSource, open_table
+from shoal.engines.spark.records import driver_rows, goal_of, judged_of
+from shoal.engines.spark.source import SparkSource
 from shoal.engines.spark.trial import DistributedAssignment, DistributedTuples, decode_rows
+from shoal.engines.spark.written import SparkWritten, write_release
 from shoal.inference.kept import KeptCheck, beside
-from shoal.model.batch import Judge, close_failing
+from shoal.model.batch import EACH, Judge, close_failing
 from shoal.model.coverage import precompute_coverage
 from shoal.model.model import RecodingModel
 from shoal.model.runtime import Encoder
@@ -53,7 +55,9 @@ class CountedKeys:
     Attributes:
         keyed: the table with its keys beside the columns.
         texts: of each sensitive column that a judge asked for, the texts of its codes.
-        tuples, records: the distinct tuples of codes; none where they stay on the cluster.
+        tuples, records: the distinct tuples of codes; none where they stay on the cluster. Where
+            persons are counted, the last code is the person's, and `texts` has what a judge
+            reads of it.
         assignment: then: their classes, found by the executors.
     """
 
@@ -86,7 +90,7 @@ class SparkEncoding:
         """Check a table against a model, and number the values of its columns."""
         encoder = Encoder(model.to_document(), on_unseen, "star" if star else "remove")
         columns = released_columns(source.where, source.columns, model.schema)
-        source.check(columns)
+        source.check([*columns, *model.schema.person])
         kept = check_kept(source, beside(model.schema, columns), model.schema.waive)
         kept.refuse(source.where)
         precompute_coverage(encoder)
@@ -115,9 +119,12 @@ class SparkEncoding:
         return self.batch.report
 
     def _count(self, judge: Judge | None) -> CountedKeys:
-        """Count the distinct tuples, and for a judge the sensitive values of each.
+        """Count the distinct tuples, and for a judge the sensitive values and persons of each.
 
         As many as the driver takes are collected; more stay where they are.
+
+        Raises:
+            MethodError: persons are to be counted, and the driver does not take their tuples.
         """
         if self._counted is not None:
             return self._counted
@@ -128,14 +135,23 @@ class SparkEncoding:
             for name in named
             if judge is not None and name in self.batch.columns
         ]
+        source = self.source
+        if judge is not None and judge.persons:
+            schema = self.batch.model.schema
+            source = with_person(source, schema.person, schema.missing)
+            sensitive.append(_persons(source, most))
         texts = [each for _, each in sensitive]
         whole = [*self.mapped, *(codes for codes, _ in sensitive)]
         packing = Packing(tuple(column.size for column in whole))
-        keyed = with_keys(self.source, whole, packing)
+        keyed = with_keys(source, whole, packing)
         names, width = packing.names, len(self.mapped)
         grouped = keyed.select(*names).groupBy(*names).agg(F.count(F.lit(1)).alias(ROWS))
         counts = grouped.persist()
-        if counts.count() > most:
+        rows = counts.count()
+        if rows > most and source is not self.source:
+            counts.unpersist()
+            raise too_many_persons(f"there are {rows:,} distinct tuples of persons", most)
+        if rows > most:
             tuples = DistributedTuples(
                 self.source, packing, counts, decode_rows,
                 [np.arange(column.size, dtype=np.int32) for column in self.mapped],
@@ -167,10 +183,10 @@ class SparkEncoding:
         known = np.array(codes, dtype=np.int32)
         return ColumnCodes(name, found["v"], known, 0, len(number)), list(number)
 
-    def _tuples(self, counted: CountedKeys, judge: Judge) -> TupleCounts:
-        """Return the distinct tuples of the whole table and their sensitive values."""
+    def _tuples(self, counted: CountedKeys) -> TupleCounts:
+        """Return the distinct tuples of the whole table, their sensitive values and persons."""
         width = len(self.mapped)
-        tuples = TupleCounts(width, len(judge.columns))
+        tuples = TupleCounts(width, len(counted.texts))
         columns = []
         for place, texts in enumerate(counted.texts):
             number = np.array(tuples.number(place, texts), dtype=np.int32)
@@ -182,12 +198,10 @@ class SparkEncoding:
 
     def suppress_failing(self, judge: Judge) -> None:
         """Close classes until those left keep the promise, here or where the tuples are."""
-        if judge.persons:
-            raise MethodError(problem="encode --safe counts persons on the local engine only")
         self.batch.check_judged(judge)
         counted = self._count(judge)
         if counted.assignment is None:
-            self.batch.suppress_failing(self._tuples(counted, judge), judge)
+            self.batch.suppress_failing(self._tuples(counted), judge)
             return
         self.batch.refuse_unseen(counted.assignment.unseen)
         self.batch.notices = judge.check(counted.texts)
@@ -219,7 +233,9 @@ class SparkEncoding:
         number = np.append(np.arange(texts.height - 1), -1).astype(np.int32)
         labels = texts.with_columns(pl.Series("class", number))
         labels = labels if batch.star else labels.head(texts.height - 1)
-        return Labelled(self.source, batch.encoder.names, batch.columns).frame(records, labels)
+        behind = [PERSON] if batch.model.schema.person else []
+        labelled = Labelled(self.source, batch.encoder.names, batch.columns, behind)
+        return labelled.frame(records, labels)
 
     def _fill_report(self, records: int, lost: int, unseen: int) -> None:
         report = self.batch.report
@@ -231,15 +247,21 @@ class SparkEncoding:
     def write(self, output: Output) -> Iterator[SparkWritten]:
         """Encode; what is written is published at the end, if nothing was raised."""
         frame, columns = self._frame(), self.batch.columns
-        if output.out is None:
-            named = frame.toDF(*columns).persist()
-            yield SparkWritten(open_table(named), named)
-            return
-        with goal_of(self.source, output) as goal:
-            goal.write(frame, columns)
-            yield SparkWritten.read(goal, columns)
+        with (
+            goal_of(self.source, output) as goal,
+            write_release(
+                frame, columns, goal, judged=judged_of(self.batch.model.schema, columns)
+            ) as written,
+        ):
+            yield written
 
     def close(self) -> None:
         """Let Spark drop what it kept for the batch."""
         if self._counted is not None and self._counted.assignment is not None:
             self._counted.assignment.tuples.chunks.unpersist()
+
+
+def _persons(source: SparkSource, most: int) -> tuple[ColumnCodes, list[str | None]]:
+    """Return the codes of persons, and what a judge reads of each: nobody, each, then persons."""
+    codes = code_persons(source, most=most)
+    return codes, [None, EACH, *map(str, range(len(codes.codes)))]

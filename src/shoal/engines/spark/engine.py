@@ -21,6 +21,8 @@ class SparkEngine:
             raise MethodError(problem="--keep-order needs the local engine; Spark sorts a release")
         if output.class_file is not None:
             raise MethodError(problem="--class-file needs the local engine: Spark keeps no order")
+        if output.person_file is not None:
+            raise MethodError(problem="--person-file needs the local engine: Spark keeps no order")
         if output.out is not None:
             is_guarded(kind_of(output.out), output.spreadsheet_safe, where=str(output.out))
 

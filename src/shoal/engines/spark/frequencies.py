@@ -12,9 +12,11 @@ from pyspark.sql import functions as F
 
 from shoal.core.errors import InputError
 from shoal.engines.coding import UNSEEN, Coder, coder_of, with_codes
+from shoal.engines.person_key import persons_of_rows
 from shoal.engines.refusals import no_record
 from shoal.engines.spark.chunks import (
     ROWS,
+    Ints,
     Keys,
     Totals,
     concatenated,
@@ -29,10 +31,11 @@ from shoal.engines.spark.coding import (
     table_changed,
     with_keys,
 )
+from shoal.engines.spark.persons import code_persons, too_many_persons, with_person
 from shoal.engines.spark.source import SparkSource, guarded
 from shoal.schema.schema import Schema
 from shoal.table.domain import Domain
-from shoal.table.frequency import FrequencyTable, join_rows
+from shoal.table.frequency import NOBODY, ONCE, FrequencyTable, join_rows
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class Coded:
 
     Attributes:
         coders: the quasi-identifiers, then the sensitive columns.
+        packing: of their codes; of a schema with a person, the person's code comes last.
         keyed: the table with its keys beside the columns.
     """
 
@@ -88,17 +92,31 @@ class Coded:
     def collect(self, counted: DataFrame) -> FrequencyTable:
         """Collect the frequency table on the driver."""
         *keys, counts = self.collect_columns(counted, [*self.packing.names, ROWS])
-        width = len(self.schema.quasi)
+        width, columns = len(self.schema.quasi), len(self.columns)
         codes = self.packing.unpack(keys)
+        persons = None
+        if self.schema.person:
+            persons = persons_of_rows(
+                codes[:, columns] + NOBODY, where=self.source.where, names=self.schema.person
+            )
         table, _ = join_rows(
             self.domains,
             np.ascontiguousarray(codes[:, :width]),
             counts,
             sensitive_domains=self.sensitive_domains,
-            sensitive=np.ascontiguousarray(codes[:, width:]),
+            sensitive=np.ascontiguousarray(codes[:, width:columns]),
+            persons=persons,
         )
         self.check_records(table.records)
         return table
+
+    def pack(self, table: FrequencyTable) -> dict[str, Ints]:
+        """Return the keys of the rows of a frequency table by their names."""
+        codes = np.concatenate((table.codes, table.sensitive), axis=1)
+        if self.schema.person:
+            who = np.full(table.rows, ONCE) if table.persons is None else table.persons
+            codes = np.append(codes, (who - NOBODY)[:, None], axis=1)
+        return self.packing.named(self.packing.pack(codes))
 
     def check_records(self, found: int) -> None:
         """Refuse a CSV file that Spark reads otherwise than whoever counted its lines."""
@@ -113,11 +131,16 @@ class Coded:
             )
 
 
-def code_table(source: SparkSource, schema: Schema, *, sensitive: Sequence[str]) -> Coded:
-    """Code the columns that a search sees.
+def code_table(
+    source: SparkSource, schema: Schema, *, sensitive: Sequence[str], most: int = 0
+) -> Coded:
+    """Code the columns that a search sees, and who each record is about.
+
+    most: persons with several records that the driver takes.
 
     Raises:
         InputError: no record, or a column whose values do not fit its kind.
+        MethodError: more than `most` persons have several records.
     """
     columns = (*schema.quasi, *sensitive)
     source.check(columns)
@@ -134,6 +157,9 @@ def code_table(source: SparkSource, schema: Schema, *, sensitive: Sequence[str])
         codes = coder.codes(present) if present.len() else np.zeros(0, dtype=np.int32)
         mapped.append(ColumnCodes(name, values.drop_nulls(), codes, missing, size))
         coders.append(coder)
+    if schema.person:
+        source = with_person(source, schema.person, schema.missing)
+        mapped.append(code_persons(source, most=most))
     packing = Packing(tuple(column.size for column in mapped))
     keyed = with_keys(source, mapped, packing)
     return Coded(source, schema, tuple(coders), columns, packing, keyed)
@@ -147,10 +173,16 @@ def count_or_leave(
     Returns:
         The coded table, the frequency table (None where it stays there), and the counted
         keys with their totals, which Spark keeps where they are needed again.
+
+    Raises:
+        MethodError: persons are to be counted, and the driver does not take their tuples.
     """
-    coded = code_table(source, schema, sensitive=sensitive)
+    coded = code_table(source, schema, sensitive=sensitive, most=most)
     counts = coded.counts().persist(StorageLevel.MEMORY_AND_DISK)
     totals = coded.totals(counts)
+    if totals.rows > most and schema.person:
+        counts.unpersist()
+        raise too_many_persons(f"there are {totals.rows:,} distinct tuples of persons", most)
     if totals.rows > most:
         return coded, None, counts, totals
     try:
@@ -159,10 +191,13 @@ def count_or_leave(
         counts.unpersist()
 
 
-def cells(source: SparkSource, columns: Sequence[str]) -> DataFrame:
-    """Return the distinct rows of some columns (g0, g1, …) and how many records have each."""
+def cells(source: SparkSource, columns: Sequence[str], *beside: str) -> DataFrame:
+    """Return the distinct rows of some columns (g0, g1, …) and how many records have each.
+
+    beside: plain names of further columns that rows are distinct in, such as PERSON.
+    """
     source.check(columns)
     names = [f"g{j}" for j in range(len(columns))]
     plain = [source.value(name).alias(f"g{j}") for j, name in enumerate(columns)]
-    grouped = source.frame.select(*plain).groupBy(*names)
+    grouped = source.frame.select(*plain, *beside).groupBy(*names, *beside)
     return grouped.agg(F.count(F.lit(1)).alias(ROWS))

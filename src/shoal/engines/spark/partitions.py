@@ -30,7 +30,7 @@ from shoal.methods.method import Method, Setting
 from shoal.methods.partition import Partition, split
 from shoal.privacy import Promise
 from shoal.table.domain import Domain
-from shoal.table.frequency import FrequencyTable
+from shoal.table.frequency import NOBODY, FrequencyTable
 from shoal.table.recoding import Recoding
 
 # The driver has the tables of partitions already: a task sends its recoding without one.
@@ -47,14 +47,36 @@ class LearningTask:
     models: tuple[Promise, ...]
     method: Method
     setting: Setting
+    whole_people: tuple[tuple[Ints, ...], int] | None = None  # where persons are counted
 
     def search(self, table: FrequencyTable) -> Recoding:
         """Run the method on a table."""
         return self.method.search(table, self.models, self.setting)
 
     def table(self, codes: Codes, counts: Ints) -> FrequencyTable:
-        """Return a partition as a table that still knows the whole."""
-        return table_of(self.domains, self.sensitive_domains, codes, counts, self.whole)
+        """Return a partition as a table that still knows the whole.
+
+        codes: as `packed_codes` has them.
+        """
+        columns = len(self.domains) + len(self.sensitive_domains)
+        found = table_of(
+            self.domains, self.sensitive_domains, codes[:, :columns], counts, self.whole
+        )
+        if self.whole_people is None:
+            return found
+        persons = np.ascontiguousarray(codes[:, columns] + NOBODY)
+        return replace(found, persons=persons, whole_people=self.whole_people)
+
+
+def packed_codes(table: FrequencyTable) -> tuple[Codes, Packing]:
+    """Return the codes of rows, those of persons last where they are counted, and their packing."""
+    codes = np.concatenate((table.codes, table.sensitive), axis=1)
+    sizes = [len(domain) for domain in (*table.domains, *table.sensitive_domains)]
+    if table.persons is not None:
+        who = table.persons - NOBODY
+        codes = np.append(codes, who[:, None], axis=1)
+        sizes.append(int(who.max(initial=0)) + 1)
+    return codes, Packing(tuple(sizes))
 
 
 def learn_partitions(
@@ -95,8 +117,8 @@ def _learn_on_executors(
     spark: SparkSession, table: FrequencyTable, parts: Sequence[Partition], task: LearningTask
 ) -> list[Learned | None]:
     """Learn on several partitions, one task each."""
-    packing = Packing(tuple(map(len, (*table.domains, *table.sensitive_domains))))
-    keys = packing.pack(np.concatenate((table.codes, table.sensitive), axis=1))
+    codes, packing = packed_codes(table)
+    keys = packing.pack(codes)
     chunks = []
     for number, part in enumerate(parts):
         mine = packing.named([key[part.rows] for key in keys])

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import DoubleType, FloatType
 
+from shoal.core.errors import MethodError
+from shoal.engines.person_key import BETWEEN, MISSING
+from shoal.engines.spark.coding import ColumnCodes
 from shoal.engines.spark.source import SparkSource
 from shoal.inference.persons import person_column
 from shoal.measures.risk.persons import Repeats
 from shoal.schema.schema import Role, Schema
+from shoal.table.frequency import NOBODY, ONCE
+
+PERSON = "person"  # who a record is about, beside the plain names of a table's columns
+# What the local engine strips from a text; Spark's own `trim` knows the plain space alone.
+_WHITE = "".join(
+    map(
+        chr,
+        [*range(9, 14), 32, 133, 160, 5760, *range(8192, 8203), 8232, 8233, 8239, 8287, 12288],
+    )
+)
+_WHOLE = 1e16  # below it, the local engine writes whole numbers of a float without an exponent
 
 
 def repeating(source: SparkSource, schema: Schema) -> tuple[str, tuple[int, int]] | None:
@@ -29,8 +46,60 @@ def repeating(source: SparkSource, schema: Schema) -> tuple[str, tuple[int, int]
 
 def present(source: SparkSource, name: str, marks: Sequence[str]) -> Column:
     """Return who a record is about as a text; a missing value is nobody."""
-    text = F.trim(F.col(source.name(name)).cast("string"))
-    return F.when(~text.isin("", *marks), text)
+    text = F.btrim(_text(source, name), F.lit(_WHITE))
+    return F.when(~text.isin(*MISSING, *marks), text)
+
+
+def _text(source: SparkSource, name: str) -> Column:
+    """Return a column's values as the local engine writes them; numbers decide the order."""
+    value = F.col(source.name(name))
+    if not isinstance(source.frame.schema[source.name(name)].dataType, (DoubleType, FloatType)):
+        return value.cast("string")
+    is_whole = (value == F.floor(value)) & (F.abs(value) < _WHOLE)
+    return F.when(is_whole, F.concat(value.cast("long").cast("string"), F.lit(".0"))).otherwise(
+        value.cast("string")
+    )
+
+
+def with_person(source: SparkSource, names: Sequence[str], marks: Sequence[str]) -> SparkSource:
+    """Return a table with the key of who each record is about (PERSON) beside its columns.
+
+    It is null where a part of it is missing; see `engines.person_key`.
+    """
+    source.check(names)
+    parts = [present(source, name, marks) for name in names]
+    key = parts[0]
+    for part in parts[1:]:  # a null in any part makes the whole null
+        key = F.concat(key, F.lit(BETWEEN), part)
+    return replace(source, frame=source.frame.withColumn(PERSON, key))
+
+
+def code_persons(source: SparkSource, *, most: int) -> ColumnCodes:
+    """Return the codes of a table's persons: only who has several records needs one of their own.
+
+    source: with its persons. They are numbered by their texts, as the local engine does it.
+
+    Raises:
+        MethodError: more than `most` persons have several records.
+    """
+    counted = source.frame.groupBy(PERSON).agg(F.count(F.lit(1)).alias("n"))
+    several = counted.where(F.col(PERSON).isNotNull() & (F.col("n") > 1)).select(PERSON)
+    found = source.polars(several.limit(most + 1))[PERSON].sort()
+    if found.len() > most:
+        raise too_many_persons(f"more than {most:,} persons have several records", most)
+    codes = np.arange(found.len(), dtype=np.int32) - NOBODY
+    return ColumnCodes(
+        PERSON, found, codes, 0, int(found.len() - NOBODY), at=F.col(PERSON),
+        other=int(ONCE - NOBODY),
+    )  # fmt: skip
+
+
+def too_many_persons(what: str, most: int) -> MethodError:
+    """Return the error of a table whose persons cannot be counted on the driver."""
+    return MethodError(
+        problem=f"{what}, and persons are counted on the driver, which takes {most:,} distinct "
+        "rows: allow more with --driver-rows, or take the local engine"
+    )
 
 
 def count_people(

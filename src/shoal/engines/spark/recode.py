@@ -102,6 +102,8 @@ class Recoder:
         typed: release centroids of numbers as numbers.
         distributed: the recoding, where the frequency table stays on Spark.
         commonest: then, the records of the commonest tuple.
+        beside: a column of the coded table that stands behind the released ones, for who
+            verifies them.
     """
 
     source: SparkSource
@@ -112,6 +114,7 @@ class Recoder:
     typed: bool = False
     distributed: DistributedRecoding | None = None
     commonest: int = 0
+    beside: str | None = None
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -123,6 +126,20 @@ class Recoder:
     def _others(self) -> list[str]:
         """The plain names of the columns that are released as they are."""
         return [self.source.name(n) for n in self.columns if n not in self.schema.quasi]
+
+    @cached_property
+    def _carried(self) -> list[str]:
+        """What a record has beside its labels; equal records are sorted by who they are about."""
+        return [*self._others, *self._behind]
+
+    @property
+    def _behind(self) -> tuple[str, ...]:
+        return () if self.beside is None else (self.beside,)
+
+    @property
+    def _released(self) -> list[Column]:
+        columns = released_columns(self.source, self.schema.quasi, self.columns)
+        return [*columns, *map(F.col, self._behind)]
 
     @cached_property
     def _sizes(self) -> Ints:
@@ -141,15 +158,15 @@ class Recoder:
         return ReleaseOrder.of(texts, self._sizes, star=self.star)
 
     def frame(self) -> DataFrame:
-        """Return the release, sorted by its released values; its columns are `columns`."""
+        """Return the release, sorted by its released values: `columns`, then `beside`."""
         names = self.coded.packing.names
-        records = self.coded.keyed.select(*names, *self._others)
+        records = self.coded.keyed.select(*names, *self._carried)
         kinds = {field.name: field.dataType for field in records.schema.fields}
-        is_plain = all(kinds[name].typeName() in _PLAIN for name in self._others)
+        is_plain = all(kinds[name].typeName() in _PLAIN for name in self._carried)
         if int(self._sizes.max()) > LARGE or not is_plain:
-            return self._sorted_by_spark(self._placed(records))
+            return self._sorted_by_spark(self._placed(records, self._behind))
         apart, in_chunks = self._by_partition(records)
-        schema = [f"`{name}` {kinds[name].simpleString()}" for name in self._others]
+        schema = [f"`{name}` {kinds[name].simpleString()}" for name in self._carried]
         schema += [
             f"q{j} {'double' if j in self._numbers else 'string'}"
             for j in range(len(self.schema.quasi))
@@ -157,9 +174,9 @@ class Recoder:
         labels = [text.to_arrow(compat_level=pl.CompatLevel.oldest()) for text in self._labels()]
         known = self.source.session.sparkContext.broadcast((labels, self.order.cells))
         made = apart.mapInArrow(
-            arranger(self._others, known, in_chunks=in_chunks), ", ".join(schema)
+            arranger(self._carried, known, in_chunks=in_chunks), ", ".join(schema)
         )
-        return made.select(*released_columns(self.source, self.schema.quasi, self.columns))
+        return made.select(*self._released)
 
     def _by_partition(self, records: DataFrame) -> tuple[DataFrame, bool]:
         """Return the records by the partition they belong to; say whether in chunks."""
@@ -167,7 +184,7 @@ class Recoder:
         known = self._known()
         if known is not None and known.height <= KNOWN:
             sent = self.source.session.sparkContext.broadcast(known)
-            found = join_places_by_broadcast(records, sent, names, self._others)
+            found = join_places_by_broadcast(records, sent, names, self._carried)
             return found.repartitionById(partitions, PART), True
         there, places = None, None
         if known is not None:
@@ -182,12 +199,12 @@ class Recoder:
             least = shuffle_partitions(self.source.session)
             tasks = max(least, int(self._sizes.sum()) // TASK_RECORDS)
             found = join_places_by_shuffle(
-                records, there, names, self._others, partitions=tasks, places=places
+                records, there, names, self._carried, partitions=tasks, places=places
             )
             return found.repartitionById(partitions, PART), True
         part = F.shiftright(_PLACE, 32).cast("int")
-        placed = self._placed(records).repartitionById(partitions, part)
-        return placed.select(*self._others, _rank()), False
+        placed = self._placed(records, self._behind).repartitionById(partitions, part)
+        return placed.select(*self._carried, _rank()), False
 
     def _known(self) -> pl.DataFrame | None:
         """Return the keys and their places, where the driver has them and no class shares one."""
@@ -199,8 +216,7 @@ class Recoder:
 
     def _keys(self) -> dict[str, Ints]:
         """Return the keys of the recoding's table by their names."""
-        table, packing = self.recoding.table, self.coded.packing
-        return packing.named(packing.pack(np.concatenate((table.codes, table.sensitive), axis=1)))
+        return self.coded.pack(self.recoding.table)
 
     @cached_property
     def _numbers(self) -> set[int]:
@@ -223,11 +239,10 @@ class Recoder:
         labels = pl.DataFrame(
             {f"q{j}": text.gather(cells[:, j]) for j, text in enumerate(self._labels())}
         ).with_columns(pl.Series(RANK, np.arange(len(cells), dtype=np.int32)))
-        ranked = records.select(*self._others, _rank())
+        ranked = records.select(*self._carried, _rank())
         joined = ranked.join(broadcast_frame(self.source, labels), RANK, "inner")
         texts = [F.col(name).cast("string").asc_nulls_first() for name in self._others]
-        released = released_columns(self.source, self.schema.quasi, self.columns)
-        return joined.orderBy(RANK, *texts).select(*released)
+        return joined.orderBy(RANK, *texts).select(*self._released)
 
     def classed(self, column: str, value: Column) -> DataFrame:
         """Return the released records with their `class` and the value of one more column.
@@ -376,8 +391,10 @@ class Labelled:
     source: SparkSource
     quasi: Sequence[str]  # in the order of the labels
     columns: Sequence[str]  # released
+    beside: Sequence[str] = ()  # further columns of the records, behind the released ones
 
     def frame(self, records: DataFrame, labels: pl.DataFrame) -> DataFrame:
         """Return the released columns; records whose class has no labels are left out."""
         joined = records.join(broadcast_frame(self.source, labels), _CLASS, "inner")
-        return joined.select(*released_columns(self.source, self.quasi, self.columns))
+        released = released_columns(self.source, self.quasi, self.columns)
+        return joined.select(*released, *self.beside)

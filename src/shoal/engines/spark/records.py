@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,38 +16,18 @@ from shoal.engines.spark.counts import DistributedClasses, DistributedCounts, le
 from shoal.engines.spark.distributed import DRIVER_ROWS, DistributedFrequencies
 from shoal.engines.spark.frequencies import Coded, count_or_leave
 from shoal.engines.spark.kept import check_kept
-from shoal.engines.spark.persons import count_people, present, repeating
+from shoal.engines.spark.persons import PERSON, count_people, present, repeating
 from shoal.engines.spark.recode import Recoder
-from shoal.engines.spark.source import SparkSource, open_table, open_written
+from shoal.engines.spark.source import SparkSource, open_table
 from shoal.engines.spark.verify import verify_table
 from shoal.engines.spark.write import Goal, all_or_nothing
+from shoal.engines.spark.written import SparkWritten, write_release
 from shoal.formats.spark_table import SparkTable
 from shoal.inference.kept import KeptCheck
 from shoal.measures.risk.persons import Repeats
 from shoal.privacy import Promise
 from shoal.reports.release import Verification
 from shoal.schema.schema import Schema
-
-
-@dataclass(frozen=True)
-class SparkWritten:
-    """A release that is made and not yet published: a DataFrame, or part files."""
-
-    source: SparkSource
-    table: object = None
-
-    @classmethod
-    def read(cls, goal: Goal, columns: Sequence[str]) -> SparkWritten:
-        """Open the part files that were written."""
-        return cls(
-            open_written(
-                goal.spark, goal.address(), goal.kind, columns=columns, separator=goal.separator
-            )
-        )
-
-    def verify(self, schema: Schema, promise: Sequence[Promise]) -> Verification:
-        """Read it again and judge it."""
-        return verify_table(self.source, schema, promise)
 
 
 @dataclass(frozen=True)
@@ -61,7 +41,8 @@ class SparkRecords:
     @classmethod
     def read(cls, source: SparkSource, schema: Schema, counted: Sequence[str]) -> SparkRecords:
         """Check what a schema releases; nothing is read yet."""
-        source.check([name for name in source.columns if name in schema.released])
+        known = (*schema.released, *schema.person)
+        source.check([name for name in source.columns if name in known])
         return cls(source, schema, tuple(counted))
 
     def check_kept(self) -> KeptCheck:
@@ -92,6 +73,7 @@ class SparkRecords:
         return Recoder(
             self.source, counts.schema, coded, classes.recoding,
             star=star, typed=typed, distributed=distributed, commonest=commonest,
+            beside=PERSON if self.schema.person else None,
         )  # fmt: skip
 
     def judge_starred(self, classes: Classes, promise: Sequence[Promise]) -> Verification:
@@ -106,17 +88,14 @@ class SparkRecords:
     @contextmanager
     def recode(self, classes: Classes, output: Output, *, star: bool) -> Iterator[SparkWritten]:
         """Write the release; it is published at the end, if nothing was raised."""
-        if output.out is None:
-            recoder = self._recoder(classes, star=star, typed=True)
-            released = recoder.frame().toDF(*recoder.columns).persist()
-            yield SparkWritten(open_table(released), released)
-            return
         with goal_of(self.source, output) as goal:
-            recoder = self._recoder(classes, star=star, typed=goal.kind in ("parquet", "orc"))
-            columns = recoder.columns
-            goal.write(recoder.frame(), columns)
+            is_typed = goal is None or goal.kind in ("parquet", "orc")
+            recoder = self._recoder(classes, star=star, typed=is_typed)
+            frame, columns = recoder.frame(), recoder.columns
             del recoder  # its labels are as many as there are classes
-            yield SparkWritten.read(goal, columns)
+            judged = judged_of(self.schema, columns)
+            with write_release(frame, columns, goal, judged=judged) as written:
+                yield written
 
     def compare(self, release: object, checks: Checks, *, centroids: bool, seed: int) -> Compared:
         """Refuse: attacks need single records, one after the other.
@@ -128,6 +107,8 @@ class SparkRecords:
 
     def repeats(self, classes: Classes, k: int, *, star: bool) -> Repeats | None:
         """Count the people of the classes, where an identifying column repeats."""
+        if self.schema.person:  # they are counted already, by what the user named
+            return None
         found = repeating(self.source, self.schema)
         if found is None:
             return None
@@ -145,9 +126,16 @@ def driver_rows(table: object) -> int:
     return DRIVER_ROWS if asked is None else asked
 
 
-def goal_of(source: SparkSource, output: Output) -> AbstractContextManager[Goal]:
+def judged_of(schema: Schema, columns: Sequence[str]) -> list[str]:
+    """Return the released columns that a promise about persons may look at; none without one."""
+    named = (*schema.quasi, *schema.sensitive) if schema.person else ()
+    return [name for name in columns if name in named]
+
+
+def goal_of(source: SparkSource, output: Output) -> AbstractContextManager[Goal | None]:
     """Give a place to write to; the place that the table is read from is not overwritten."""
-    assert output.out is not None
+    if output.out is None:
+        return nullcontext()
     place = source.given.place if isinstance(source.given, SparkTable) else None
     own = (place,) if isinstance(place, (str, Path)) else ()
     return all_or_nothing(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -9,10 +11,14 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from shoal.engines.column_facts import row_codes
+from shoal.engines.person_key import PERSON as CELL_PERSON
+from shoal.engines.person_risk import risk_of_persons
 from shoal.engines.spark.chunks import ROWS
 from shoal.engines.spark.coding import broadcast_frame
 from shoal.engines.spark.frequencies import cells
+from shoal.engines.spark.persons import PERSON, with_person
 from shoal.engines.spark.source import SparkSource
+from shoal.engines.verification import ROWS as CELL_ROWS
 from shoal.measures.risk.individual import HouseholdRisk, household_summary
 from shoal.measures.risk.population import Population
 from shoal.measures.risk.question import RiskQuestion
@@ -32,6 +38,8 @@ def risk(
     """
     question.check(source, population)
     source.check(question.quasi)
+    if question.person:
+        return _risk_of_persons(source, question, population)
     grouped = _grouped(source, question)
     sizes = grouped[ROWS].to_numpy().astype(np.int64)
     if population is None:
@@ -45,6 +53,27 @@ def risk(
     if question.household is not None:
         households = _households(source, grouped, classes.risks, question)
     return risk_report(classes, question, household=households)
+
+
+def _risk_of_persons(
+    source: SparkSource, question: RiskQuestion, population: SparkSource | None
+) -> RiskReport:
+    """Measure risk by the persons of each class; persons come here as 64-bit numbers."""
+    quasi = list(question.quasi)
+    names = [f"g{j}" for j in range(len(quasi))]
+    known = with_person(source, question.person, question.missing)
+    number = F.when(F.col(PERSON).isNotNull(), F.xxhash64(PERSON))
+    known = replace(known, frame=known.frame.withColumn(PERSON, number))
+    found = source.polars(cells(known, quasi, PERSON)).sort([*names, PERSON], nulls_last=False)
+
+    def matched(grouped: pl.DataFrame) -> Population:
+        assert population is not None
+        return _matched(grouped.rename({CELL_ROWS: ROWS}), quasi, population)
+
+    return risk_of_persons(
+        found.rename({PERSON: CELL_PERSON, ROWS: CELL_ROWS}), names, question,
+        where=source.where, matched=None if population is None else matched,
+    )  # fmt: skip
 
 
 def _grouped(source: SparkSource, question: RiskQuestion) -> pl.DataFrame:

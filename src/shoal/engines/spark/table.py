@@ -60,7 +60,6 @@ class TableOnSpark:
                 problem=f"columns whose values are replaced ({names}) need the local engine: a "
                 "secret key does not travel to a cluster"
             )
-        schema.refuse_persons("Spark")
         return SparkRecords.read(self.source, schema, counted)
 
     def verify(
@@ -69,7 +68,8 @@ class TableOnSpark:
         """Judge it as it stands."""
         if blanked:
             raise MethodError(problem="--blanked needs the local engine")
-        schema.refuse_persons("verify on Spark")
+        if schema.trajectories:
+            raise MethodError(problem="trajectories of persons need the local engine")
         return verify_table(self.source, schema, promise)
 
     def trajectories(self, schema: Schema) -> TrajectoryRisk:
@@ -101,8 +101,6 @@ class TableOnSpark:
 
     def risk(self, question: RiskQuestion, *, population: object = None) -> RiskReport:
         """Measure how easily people are found in it."""
-        if question.person:
-            raise MethodError(problem="risk counts persons on the local engine only")
         return risk(self.source, question, population=_opened(population))
 
     def check_risk(self, question: RiskQuestion, *, population: object = None) -> None:

@@ -1,29 +1,38 @@
 """Verification on Spark: what is written is read again, counted there, and judged.
 
 Where few cells are left after the group-by, they are judged here by the same lines as the
-local engine's; where there are many, every executor judges the classes it holds.
+local engine's; where there are many, every executor judges the classes it holds. Where persons
+are counted, cells are those of persons: all cells of a class come together in one task.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import polars as pl
 import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DateType, TimestampNTZType, TimestampType
 
-from shoal.engines.refusals import no_record
+from shoal.engines.person_key import PERSON as CELL_PERSON
+from shoal.engines.refusals import no_record, nobody
 from shoal.engines.spark.answers import ask_tasks
 from shoal.engines.spark.chunks import ROWS
 from shoal.engines.spark.coding import broadcast_frame
 from shoal.engines.spark.frequencies import cells
+from shoal.engines.spark.persons import PERSON, with_person
 from shoal.engines.spark.source import SparkSource
 from shoal.engines.verification import ROWS as CELL_ROWS
-from shoal.engines.verification import judge_cells, judged_columns
+from shoal.engines.verification import (
+    PlacedColumn,
+    judge_cells,
+    judge_some_classes,
+    judged_columns,
+)
 from shoal.privacy import (
     EquivalenceClass,
     Needs,
@@ -36,7 +45,7 @@ from shoal.privacy import (
 )
 from shoal.reports.release import Verification
 from shoal.schema.schema import Kind, Schema
-from shoal.schema.sensitive import Scale, notices
+from shoal.schema.sensitive import Scale, Values, notices
 
 _TIMES = (DateType, TimestampType, TimestampNTZType)
 FEW = 250_000  # cells that the driver judges by itself: some 150 MB there
@@ -48,14 +57,16 @@ def verify_table(
     """Judge a table as it is written.
 
     Args:
-        source: the table.
+        source: the table; with PERSON beside its columns, that is who its records are about.
         schema: names quasi-identifiers and sensitive columns.
         models: the promise.
         few: cells that are collected on the driver; more of them are judged by the executors.
 
     Raises:
-        InputError: a column is missing, or there is no record.
+        InputError: a column is missing, there is no record, or none says who it is about.
     """
+    if schema.person and PERSON not in source.frame.columns:
+        source = with_person(source, schema.person, schema.missing)
     asked = tuple(expand(models, schema.sensitive))
     columns = judged_columns(schema, models)
     source.check(columns)
@@ -81,32 +92,43 @@ class _DistributedJudge:
     ) -> None:
         self.source, self.schema, self.models, self.columns = source, schema, models, columns
         self.quasi = [f"g{j}" for j in range(len(schema.quasi))]
-        self.cells = cells(source, columns).persist()
+        self.by_person = bool(schema.person)
+        self.cells = cells(source, columns, *([PERSON] if self.by_person else [])).persist()
         self.judged = models  # their named values as they are counted
         self.notices: tuple[str, ...] = ()
 
     def size(self) -> int:
         """Return the number of cells; they are counted once and kept."""
-        return int(self.source.polars(self.cells.agg(F.count(F.lit(1)).alias("n")))["n"][0])
+        return self._number_of(self.cells)
 
     def collect(self) -> pl.DataFrame:
         """Collect the cells on the driver, under the names of the table."""
         names = {f"g{j}": name for j, name in enumerate(self.columns)}
-        return self.source.polars(self.cells).rename({**names, ROWS: CELL_ROWS})
+        named = {**names, ROWS: CELL_ROWS, **({PERSON: CELL_PERSON} if self.by_person else {})}
+        return self.source.polars(self.cells).rename(named)
 
     def judge(self) -> Verification:
         """Return the same verdict as the local engine's."""
+        if self.by_person:
+            return self._judge_persons()
         if all(model.column is None for model in self.models):
             return self._judge_sizes()
-        places, references = self._columns()
+        columns = self._columns()
+        frame = self._with_places(columns)
+        entries = F.array(*[F.col(f"p{s}") for s in range(len(columns))])
+        packed = F.struct(entries.alias("at"), F.col(ROWS).alias("n"))
+        classes = frame.groupBy(*self.quasi).agg(F.collect_list(packed).alias("cells"))
+        references = [column.values.reference(column.totals) for column in columns]
+        ask = _judged(self.judged, [column.name for column in columns], references)
+        return self._merged(ask_tasks(classes.select("cells"), ask, where=self.source.where))
+
+    def _with_places(self, columns: Sequence[_Column]) -> DataFrame:
+        """Return the cells with the place of each sensitive value (p0, p1 …)."""
         frame = self.cells
-        named = dict.fromkeys(m.column for m in self.models if m.column is not None)
-        entries = []
-        for s, name in enumerate(named):
-            at, place = f"g{self.columns.index(str(name))}", f"p{s}"
-            texts = list(places[s].items())
+        for s, column in enumerate(columns):
+            at, place = f"g{self.columns.index(column.name)}", f"p{s}"
             known = pl.DataFrame(
-                {"text": [t for t, _ in texts], place: [p for _, p in texts]},
+                {"text": list(column.places), place: list(column.places.values())},
                 schema={"text": pl.String, place: pl.Int32},
             )
             here = F.col(at).cast("string")
@@ -114,11 +136,33 @@ class _DistributedJudge:
                 broadcast_frame(self.source, known), here.eqNullSafe(F.col("text")), "left"
             )
             frame = frame.drop("text")
-            entries.append(F.col(place))
-        packed = F.struct(F.array(*entries).alias("at"), F.col(ROWS).alias("n"))
-        classes = frame.groupBy(*self.quasi).agg(F.collect_list(packed).alias("cells"))
-        ask = _judged(self.judged, [str(name) for name in named], references)
-        return self._merged(ask_tasks(classes.select("cells"), ask, where=self.source.where))
+        return frame
+
+    def _judge_persons(self) -> Verification:
+        """Judge classes by their persons: a task has all cells of a class."""
+        columns = self._columns()
+        frame = self._with_places(columns)
+        known = frame.where(F.col(PERSON).isNotNull())
+        persons = self._number_of(known.select(PERSON).distinct())
+        if not persons:
+            raise nobody(self.source.where, self.schema.person)
+        placed = {}
+        for s, column in enumerate(columns):
+            pairs = known.select(f"p{s}", PERSON).distinct().groupBy(f"p{s}")
+            found = self.source.polars(pairs.agg(F.count(F.lit(1)).alias("n")))
+            totals = [0] * len(column.values.labels)
+            for place, people in found.iter_rows():
+                totals[place] = people
+            reference = column.values.reference(totals, persons=persons)
+            placed[column.name] = PlacedColumn(f"p{s}", column.scale, reference)
+        needed = [*self.quasi, *[f"p{s}" for s in range(len(columns))], PERSON, ROWS]
+        apart = frame.select(*needed).repartition(*self.quasi)
+        ask = _judged_persons(self.models, self.quasi, placed)
+        whole = self._merged(ask_tasks(apart, ask, where=self.source.where))
+        return replace(whole, persons=persons)
+
+    def _number_of(self, frame: DataFrame) -> int:
+        return int(self.source.polars(frame.agg(F.count(F.lit(1)).alias("n")))["n"][0])
 
     def _judge_sizes(self) -> Verification:
         """Judge classes of which nothing but their size is asked: each cell is a class."""
@@ -129,9 +173,9 @@ class _DistributedJudge:
         ]
         return self._merged([_verification(sizes, verdicts, many)] if sizes else [])
 
-    def _columns(self) -> tuple[list[dict[str | None, int]], list[Reference]]:
-        """Return the place of every sensitive text, and how often each place occurs."""
-        places, references = [], []
+    def _columns(self) -> list[_Column]:
+        """Return the sensitive columns: the place of every text, and its records."""
+        columns = []
         for name in dict.fromkeys(m.column for m in self.models if m.column is not None):
             at = f"g{self.columns.index(str(name))}"
             counted = self.source.polars(
@@ -147,11 +191,11 @@ class _DistributedJudge:
             totals = [0] * len(values.labels)
             for text, records in zip(texts, counted[ROWS].to_list(), strict=True):
                 totals[values.place[texts[text]]] += records
-            places.append({text: values.place[plain] for text, plain in texts.items()})
-            references.append(values.reference(totals))
+            places = {text: values.place[plain] for text, plain in texts.items()}
+            columns.append(_Column(str(name), scale, values, places, totals))
             self.notices += notices({str(name): values})
             self.judged = tuple(scale.named(m) if m.column == name else m for m in self.judged)
-        return places, references
+        return columns
 
     def _merged(self, found: Sequence[Verification]) -> Verification:
         if not found:
@@ -161,6 +205,16 @@ class _DistributedJudge:
         asked = zip(whole.privacy, self.models, strict=True)
         privacy = tuple(replace(verdict, model=model) for verdict, model in asked)
         return replace(whole, privacy=privacy, warnings=self.notices)
+
+
+class _Column(NamedTuple):
+    """A sensitive column: what its values are, the place of each text, records of each place."""
+
+    name: str
+    scale: Scale
+    values: Values
+    places: dict[str | None, int]
+    totals: list[int]
 
 
 class _Cell(TypedDict):
@@ -180,6 +234,24 @@ def _judged(
             classes = batch.column(0).to_pylist()
             if classes:
                 yield _judge_batch(classes, models, names, references)
+
+    return ask
+
+
+def _judged_persons(
+    models: Sequence[Promise], quasi: Sequence[str], columns: Mapping[str, PlacedColumn]
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[Verification]]:
+    """Return the function that judges the classes of a partition by their persons."""
+
+    def ask(batches: Iterator[pa.RecordBatch]) -> Iterator[Verification]:
+        held = [batch for batch in batches if batch.num_rows]
+        if held:
+            found = pl.from_arrow(pa.Table.from_batches(held))
+            assert isinstance(found, pl.DataFrame)
+            cells = found.rename({PERSON: CELL_PERSON, ROWS: CELL_ROWS})
+            whole = judge_some_classes(cells, quasi, columns, models)
+            plain = tuple(replace(verdict, failing=()) for verdict in whole.privacy)
+            yield replace(whole, privacy=plain)
 
     return ask
 

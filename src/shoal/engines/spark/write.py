@@ -72,29 +72,42 @@ class Goal:
         """Say whether the parts become one file."""
         return self.kind in ("csv", "jsonl") and not is_url(self.out)
 
-    def address(self) -> str:
-        """Return what Spark calls the folder."""
-        return self.folder if is_url(self.folder) else address_of(Path(self.folder))
+    def address(self, *, behind: bool = False) -> str:
+        """Return what Spark calls the folder, or the one of who stands behind the records."""
+        folder = f"{self.folder}.persons" if behind else self.folder
+        return folder if is_url(folder) else address_of(Path(folder))
 
-    def write(self, frame: DataFrame, names: Sequence[str]) -> None:
-        """Let Spark write; a task that is repeated or run twice leaves one part."""
+    def as_written(self, frame: DataFrame, columns: int) -> DataFrame:
+        """Return a table whose first column is as it is written where it is the only one of them.
+
+        Other readers skip a blank line of a CSV file: the only cell is quoted.
+        """
+        if columns > 1 or self.kind not in ("csv", "csv.gz"):
+            return frame
+        first = frame.columns[0]
+        return frame.withColumn(first, F.coalesce(F.col(first).cast("string"), F.lit("")))
+
+    def write(self, frame: DataFrame, names: Sequence[str], *, behind: bool = False) -> None:
+        """Let Spark write; a task that is repeated or run twice leaves one part.
+
+        behind: to the folder of who stands behind the records.
+        """
         if self.is_guarded:
             check_names(names)
             frame = _guarded(frame)
-        named = frame.toDF(*names)
+        plain = frame.toDF(*[f"c{i}" for i in range(len(names))])
+        writer = self.as_written(plain, len(names)).toDF(*names).write
+        address = self.address(behind=behind)
         with guarded(self.out):
             if self.kind in ("csv", "csv.gz"):
-                if len(names) == 1:  # other readers skip a blank line: the only cell is quoted
-                    only = F.coalesce(F.col("c").cast("string"), F.lit(""))
-                    named = frame.toDF("c").select(only.alias(names[0]))
                 packed = {"compression": "gzip"} if self.kind == "csv.gz" else {}
-                named.write.options(sep=self.separator, **_CSV, **packed).csv(self.address())
+                writer.options(sep=self.separator, **_CSV, **packed).csv(address)
             elif self.kind == "jsonl":
-                named.write.option("ignoreNullFields", False).json(self.address())
+                writer.option("ignoreNullFields", False).json(address)
             elif self.kind == "orc":
-                named.write.orc(self.address())
+                writer.orc(address)
             else:
-                named.write.parquet(self.address())
+                writer.parquet(address)
 
     def publish(self) -> None:
         """Rename what was written to its goal."""
@@ -132,10 +145,11 @@ class Goal:
             raise OutputError(where=self.out, problem="could not be renamed into place")
 
     def clean(self) -> None:
-        """Remove whatever is left of a folder that is elsewhere."""
-        with suppress(Exception):
-            path, files = self._hadoop()
-            files.delete(path(self.folder), True)
+        """Remove whatever is left of folders that are elsewhere."""
+        for folder in (self.address(behind=True), self.address()):
+            with suppress(Exception):
+                path, files = self._hadoop()
+                files.delete(path(folder), True)
 
 
 def _guarded(frame: DataFrame) -> DataFrame:
