@@ -58,11 +58,11 @@ def boxes_of(tables: Sequence[LinkedCounts], groups: Sequence[Group], table: int
         starts = np.cumsum([0, *(len(tables[p.table].table.domains) for p in group.positions)])
         own = [i for i, position in enumerate(group.positions) if position.table == table]
         columns = (starts[own][:, None] + np.arange(width)).ravel()
-        classes = group.recoding.classes
-        lows.append(group.recoding.low[:, columns].reshape(-1, width))
-        highs.append(group.recoding.high[:, columns].reshape(-1, width))
-        at.append(begin + np.arange(classes * len(own)).reshape(classes, len(own)))
-        begin += classes * len(own)
+        classes, number = group.recoding.classes, group.recoding.classes * len(own)
+        lows.append(group.recoding.low[:, columns].reshape(number, width))
+        highs.append(group.recoding.high[:, columns].reshape(number, width))
+        at.append(begin + np.arange(number).reshape(classes, len(own)))
+        begin += number
     return Boxes(np.concatenate(lows), np.concatenate(highs), at)
 
 
