@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -81,9 +81,10 @@ def release_linked(request: LinkedRequest, *, progress: Progress = silent) -> Li
     method, why = _method(request, records)
     with clock.time("learn"):
         found = _search(request, records, method)
-    with clock.time("encode"):
-        frames = records.released(found)
-    with _written(request, records, frames) as written:
+    with ExitStack() as writing:
+        with clock.time("encode"):
+            frames = records.released(found)
+            written = writing.enter_context(_written(request, records, frames))
         with clock.time("verify"):
             verified = written.verify()
             _check_all_there(written, frames, verified)
@@ -234,6 +235,11 @@ def _account(
     total = sum(each.counts.records for each in records.tables)
     suppressed = sum(each.recoding.suppressed for each in found)
     left_out = found[0].recoding.suppressed
+    unique = (verified.trajectories or {}).get("unique")
+    after = TrajectoryRisk(
+        persons=verified.persons or 0, different=verified.classes,
+        unique=unique if isinstance(unique, int) else 0, smallest=verified.smallest_class,
+    )  # fmt: skip
     left: Document = {
         "persons_before": before.persons, "unique_before": before.unique,
         "persons_left_out": left_out,
@@ -242,10 +248,8 @@ def _account(
         method=request.method.name, records=total, released=total - suppressed,
         suppressed=suppressed, classes=verified.classes, smallest_class=verified.smallest_class,
         persons=verified.persons, privacy=verified.privacy, utility=utility, columns=columns,
-        risk_before=_risk(total, before.persons, before.different, before.smallest, before.unique),
-        risk_after=_risk(
-            total - suppressed, verified.persons or 0, verified.classes, verified.smallest_class, 0
-        ),
+        risk_before=_risk(total, before),
+        risk_after=_risk(total - suppressed, after),
         seconds={},
         facts={"tables": [*lines], "trajectories": {**left, **(verified.trajectories or {})}},
         warnings=(
@@ -259,11 +263,11 @@ def _account(
     )  # fmt: skip
 
 
-def _risk(records: int, persons: int, classes: int, smallest: int, unique: int) -> Risk:
+def _risk(records: int, found: TrajectoryRisk) -> Risk:
     """Return the risk of persons who are looked for by all their rows together."""
     return Risk(
-        records=records, classes=classes, smallest_class=smallest, unique=unique, persons=persons,
-        expected=float(classes),
+        records=records, classes=found.different, smallest_class=found.smallest,
+        unique=found.unique, persons=found.persons, expected=float(found.different),
     )  # fmt: skip
 
 

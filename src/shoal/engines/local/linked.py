@@ -94,6 +94,7 @@ class OpenTables:
         places = places_of(tables, schema)
         sources = {name: open_source(place, separator=separator) for name, place in places.items()}
         where = str(tables) if isinstance(tables, (str, Path)) else "tables"
+        where = tables.where if isinstance(tables, Database) else where
         return cls(schema, sources, where)
 
     def fitted(self, proposals: Proposals) -> dict[str, Schema]:
@@ -153,7 +154,8 @@ class TableRecords:
         """Return what is done with every column, by its qualified name."""
         found = self.kept.roles(self.schema, self.source.columns)
         for name in self.about.keys:
-            found[name].update(released=True, replaced="new numbers, in the order of the release")
+            words = "new numbers, in the order of the release"
+            found[name].update(role="identifying", released=True, replaced=words)
         return {self.about.qualified(name): role for name, role in found.items()}
 
 
