@@ -67,7 +67,7 @@ class PresetOptions(opt.Group):
     # in a pipe: standard output gets the release once it is verified
     shoal anonymize - --schema stays.schema.yaml --out - < stays.csv > out.csv
     # linked tables, a folder with a file each: whole persons look alike
-    shoal anonymize hospital --schema hospital/schema.yaml --out hospital_release
+    shoal anonymize wards --schema wards/schema.yaml --out released
     """
 )
 def anonymize(

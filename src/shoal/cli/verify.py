@@ -18,7 +18,7 @@ from shoal.jobs.requests import VerifyRequest
     shoal verify release.csv --schema stays.schema.yaml -k 5
     shoal verify release.csv --qi birth_date,sex,zip -k 5 --json
     # linked tables: joined again by their keys
-    shoal verify hospital_release --schema hospital/schema.yaml
+    shoal verify wards_release --schema wards/schema.yaml
     """
 )
 def verify(

@@ -10,7 +10,13 @@ from pathlib import Path
 import polars as pl
 
 from shoal.core.documents import Document, reason
-from shoal.core.errors import InputError, NoSolutionError, OutputError, UnsafeReleaseError
+from shoal.core.errors import (
+    InputError,
+    MethodError,
+    NoSolutionError,
+    OutputError,
+    UnsafeReleaseError,
+)
 from shoal.core.interruptible import interruptible
 from shoal.core.secret_keys import Keys
 from shoal.core.temporary import beside, publish_folder
@@ -150,7 +156,11 @@ def _check_reachable(records: LinkedRecords) -> None:
 def _method(request: LinkedRequest, records: LinkedRecords) -> tuple[Method, tuple[str, ...]]:
     """Return the method that searches, and what `auto` says of its choice."""
     if not isinstance(request.method, Auto):
-        return resolve(request.method).method, ()
+        method, release = resolve(request.method)
+        if release == "aggregate":
+            problem = f"--method {method.name} releases centroids; of linked tables take bestcut, "
+            raise MethodError(problem=problem + "mondrian or refine")
+        return method, ()
     cells = sum(each.counts.records * len(each.schema.quasi) for each in records.tables)
     chosen = Refine(effort="normal" if cells <= CELLS else "fast")
     return chosen, (f"auto chose refine, {chosen.effort} effort: {cells:,} cells to recode",)

@@ -3,10 +3,10 @@
 The rows of a person form a tree: a patient, stays below the patient, prescriptions below each
 stay. Its *shape* says how many rows hang on each row. Persons are grouped by shape, all rows of
 a person in a group are one long row, and the method searches these: a class of it is at least k
-persons who release the same tree. A group needs k persons. Where fewer have a shape, they are
-joined with those of another one and all release what both shapes have; the surplus rows are
-suppressed, with all that hangs on them. Where even that costs more rows than these persons have,
-they are left out.
+persons who release the same tree (multirelational k-anonymity, [nergiz2009]). A group needs k
+persons. Where fewer have a shape, they are joined with those of another one and all release what
+both shapes have; the surplus rows are suppressed, with all that hangs on them. Where even that
+costs more rows than these persons have, they are left out.
 
 Within a row the rows below it are ordered by how much hangs on them, then by their values: rows
 that stand at the same place of two persons are as alike as such an order makes them.
