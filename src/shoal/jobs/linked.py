@@ -38,6 +38,7 @@ from shoal.methods.method import Method, Setting
 from shoal.methods.registry import resolve
 from shoal.privacy.emptiness import little_left, void_promise
 from shoal.reports.release import ReleaseReport, Risk, Verification
+from shoal.reports.release import written as written_measures
 from shoal.schema.linked import LinkedSchema
 
 CELLS = 400_000
@@ -92,8 +93,7 @@ def release_linked(request: LinkedRequest, *, progress: Progress = silent) -> Li
             frames = records.released(found)
             written = writing.enter_context(_written(request, records, frames))
         with clock.time("verify"):
-            verified = written.verify()
-            _check_all_there(written, frames, verified)
+            verified = _verified(written, frames)
         clock.stage("write")
     report = _account(request, records, found, verified, before)
     report = replace(
@@ -116,7 +116,8 @@ def verify_linked(request: LinkedVerifyRequest) -> Verification:
     promise = promise_of(request.schema)
     opened = OpenTables.of(request.tables, request.schema, separator=request.separator)
     found = opened.verify()
-    return replace(found, warnings=(*void_promise(promise), *found.warnings))
+    warnings = (*void_promise(promise), *opened.warnings(), *found.warnings)
+    return replace(found, warnings=warnings)
 
 
 def check_folder(out: str | Path) -> None:
@@ -208,19 +209,22 @@ def _written(
         raise OutputError(where=str(out), problem=f"cannot be written: {reason(error)}") from None
 
 
-def _check_all_there(
-    written: OpenTables, frames: Mapping[str, pl.DataFrame], verified: Verification
-) -> None:
-    """Refuse tables that do not hold, or are not all there.
+def _verified(written: OpenTables, frames: Mapping[str, pl.DataFrame]) -> Verification:
+    """Judge what was written; refuse tables that do not hold, or are not all there.
 
     Raises:
         UnsafeReleaseError: nothing is published.
     """
+    try:
+        verified = written.verify()
+    except InputError as error:
+        raise UnsafeReleaseError(problem=f"{error}; nothing was published") from None
     check_verified(verified, sum(frame.height for frame in frames.values()))
     for name, frame in frames.items():
         if frame.columns != list(written.sources[name].columns):
             problem = f"table {name!r}: other columns were written than should be"
             raise UnsafeReleaseError(problem=f"{problem}; nothing was published")
+    return verified
 
 
 def _like(frames: Mapping[str, pl.DataFrame], each: TableRecords) -> object:
@@ -287,25 +291,28 @@ def _measured(
     """Return a line a table, the loss of all of them, and of each column."""
     lines: list[Document] = []
     columns: dict[str, float] = {}
+    whole: dict[str, float | None] = {}
     lost, cells = 0.0, 0
     for each, recoded in zip(records.tables, found, strict=True):
         about, counts, recoding = each.about, each.counts, recoded.recoding
-        ncp: float | None = None
+        own: dict[str, float | None] = {}
         if each.schema.quasi and counts.records:
             grouping = grouping_of(recoding)
             own = utility_of(grouping)
-            ncp, il = own["ncp"], own["il"]
-            lost, cells = lost + (il or 0.0), cells + counts.records * len(each.schema.quasi)
+            whole |= dict.fromkeys(own)  # a measure of one table is none of several
+            lost += own["il"] or 0.0
+            cells += counts.records * len(each.schema.quasi)
             losses = column_losses(grouping, each.schema.quasi)
             columns |= {about.qualified(name): loss for name, loss in losses.items()}
         lines.append(
             {
                 "table": about.name, "key": about.key, "parent": about.parent,
                 "records": counts.records, "released": counts.records - recoding.suppressed,
-                "suppressed": recoding.suppressed, "ncp": ncp,
+                "suppressed": recoding.suppressed, "ncp": own.get("ncp"),
+                "utility": {**written_measures(own)},
             }
         )  # fmt: skip
-    return lines, {"il": lost, "ncp": lost / cells if cells else 0.0}, columns
+    return lines, {**whole, "il": lost, "ncp": lost / cells if cells else 0.0}, columns
 
 
 def _notices(records: LinkedRecords, left_out: int) -> Iterator[str]:

@@ -21,14 +21,14 @@ from shoal.core.secret_keys import Keys
 from shoal.engines.coding import Coder, coder_of, with_codes, with_findings
 from shoal.engines.counts import class_labels
 from shoal.engines.linked import KEY, UP, judge_linked, persons_alike, refuse_keys, with_keys
-from shoal.engines.local.kept import check_kept
+from shoal.engines.local.kept import check_beside, check_kept
 from shoal.engines.local.replacing import Replacing
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.write import write_frame
 from shoal.engines.refusals import check_columns, no_record
 from shoal.formats.database import Database
 from shoal.formats.endings import ENDINGS
-from shoal.inference.kept import KeptCheck
+from shoal.inference.kept import KeptCheck, beside, left_in
 from shoal.methods.linked.search import TableRecoding
 from shoal.methods.linked.shapes import LinkedCounts
 from shoal.reports.release import Verification
@@ -114,6 +114,18 @@ class OpenTables:
             raise SchemaError(where=self.where, faults=faults)
         return found
 
+    def warnings(self) -> tuple[str, ...]:
+        """Return what columns that are not judged say of people, table by table."""
+        found = []
+        for table in self.schema.downwards:
+            source = self.sources[table.name]
+            columns = [name for name in source.columns if name not in table.keys]
+            others = beside(table.schema, columns)
+            check = check_beside(source, others, table.schema.waive)
+            texts = (*left_in(table.schema, columns), *check.warnings)
+            found += [f"table {table.name!r}: {text}" for text in texts]
+        return tuple(found)
+
     def verify(self) -> Verification:
         """Join the tables again, as they stand, and judge them."""
         frames = {}
@@ -195,6 +207,7 @@ class LinkedRecords:
             for name, frame in frames.items()
         }
         _refuse_kept(kept, opened.where)
+        frames = _sorted(frames, schema)
         return cls(schema, _joined(opened, fitted, frames, kept), opened.where)
 
     def persons_alike(self) -> NDArray[np.int64]:
@@ -258,6 +271,20 @@ def write_tables(
     for name, frame in frames.items():
         path = folder / f"{name}{endings[name]}"
         write_frame(frame, path, separator=separators[name], spreadsheet_safe=spreadsheet_safe)
+
+
+def _sorted(frames: Mapping[str, pl.DataFrame], schema: LinkedSchema) -> dict[str, pl.DataFrame]:
+    """Return tables in the order of what they hold, so that no other order decides anything."""
+    plain = {}
+    for table in schema.downwards:
+        frame = frames[table.name]
+        above = np.full(frame.height, -1)
+        if table.parent is not None:
+            above = _places(frame, frames[table.parent])
+        own = frame.with_row_index(_ROW).with_columns(pl.Series(_ABOVE, above))
+        plain[table.name] = own.drop([*table.keys, KEY, UP], strict=False)
+    ranked = _ranked(plain, schema)
+    return {name: frame[np.argsort(ranked[name], kind="stable")] for name, frame in frames.items()}
 
 
 def _joined(

@@ -94,7 +94,9 @@ def _chosen(
         groups = shapes.gathered(times * shapes.k)
         kept = sum(len(each.persons) * (1 + int(each.shape.sum())) for each in groups)
         sizes = tuple(len(each.persons) for each in groups)
-        if best is not None and (total - kept > budget or sizes in seen):
+        if sizes in seen:
+            continue
+        if best is not None and total - kept > budget:
             break
         seen.add(sizes)
         loss = _loss(tables, shapes, groups, setting)
@@ -142,6 +144,11 @@ def _searched(
     losses = box_losses(space_of(domains), recoding.low, recoding.high)
     # Members are sorted by row: so are the persons, and the two can be laid side by side.
     ordered = records[np.argsort(number, kind="stable")]
+    member = recoding.label >= 0
+    if not member.all():  # a method that leaves persons out leaves them out here, too
+        ordered = ordered[np.repeat(member, recoding.count)]
+        members = (recoding.row[member], recoding.label[member], recoding.count[member])
+        recoding = Recoding(long, recoding.low, recoding.high, *members)
     return Group(positions, ordered, recoding, int((losses * recoding.sizes).sum()))
 
 
