@@ -8,7 +8,7 @@ fresh in every release, and the same request gives the same bytes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -151,7 +151,7 @@ class TableRecords:
 
     about: LinkedTable
     source: Source
-    frame: pl.DataFrame
+    frame: pl.DataFrame = field(repr=False)
     schema: Schema
     counts: LinkedCounts
     kept: KeptCheck

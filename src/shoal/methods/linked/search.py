@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
-from shoal.kernels.clustering.space import FULL
+from shoal.kernels.clustering.space import SCALE
 from shoal.methods.catalogue import BestCut
 from shoal.methods.clustering.clusters import box_losses
 from shoal.methods.clustering.space import space_of
@@ -36,7 +36,7 @@ from shoal.table.domain import Domain
 from shoal.table.frequency import join_rows
 from shoal.table.recoding import SUPPRESSED, Recoding, recoding_of
 
-STEPS = (1, 2, 4, 8, 16)
+STEPS = (1, 2, 4, 8, 16, 64)
 """How many times k persons groups are tried with: larger groups lose less, but more rows."""
 
 
@@ -72,23 +72,19 @@ def search_linked(
             "take bestcut, mondrian or refine"
         )
     shapes = Shapes.of(tables, max(k, 1))
-    total = sum(each.records for each in tables)
-    budget = math.floor(setting.suppression_limit * total + 1e-9)
     plain = replace(setting, suppression_limit=0.0, target=None)
-    groups = [
-        _searched(tables, *shapes.filled(group), max(k, 1), method, plain)
-        for group in _chosen(tables, shapes, budget, plain)
-    ]
-    groups = _holding(tables, groups)
+    chosen = _chosen(tables, shapes, setting.suppression_limit, plain)
+    groups = _held(tables, shapes, chosen, method, plain)
     return tuple(_released(tables, groups, at) for at in range(len(tables)))
 
 
 def _chosen(
-    tables: Sequence[LinkedCounts], shapes: Shapes, budget: int, setting: Setting
+    tables: Sequence[LinkedCounts], shapes: Shapes, limit: float, setting: Setting
 ) -> list[Gathered]:
     """Return the groups that lose least, as `bestcut` finds it, within what may be suppressed."""
     total = sum(each.records for each in tables)
-    best: tuple[float, list[Gathered]] | None = None
+    budget = math.floor(limit * total + 1e-9)
+    best: tuple[tuple[int, float], list[Gathered]] | None = None
     seen: set[tuple[int, ...]] = set()
     for times in STEPS:
         groups = shapes.gathered(times * shapes.k)
@@ -96,26 +92,43 @@ def _chosen(
         sizes = tuple(len(each.persons) for each in groups)
         if sizes in seen:
             continue
-        if best is not None and total - kept > budget:
+        if best is not None and best[0][0] == 0 and total - kept > budget:
             break
         seen.add(sizes)
-        loss = _loss(tables, shapes, groups, setting)
-        if best is None or loss < best[0]:
-            best = loss, groups
+        suppressed, lost = _lost(tables, _held(tables, shapes, groups, BestCut(), setting))
+        rank = max(suppressed - budget, 0), lost
+        if best is None or rank < best[0]:
+            best = rank, groups
     return best[1] if best is not None else []
 
 
-def _loss(
-    tables: Sequence[LinkedCounts], shapes: Shapes, groups: Sequence[Gathered], setting: Setting
-) -> float:
-    """Return what groups lose, suppressed rows included."""
-    whole = [float(space_of(each.table.domains).column[:, FULL].sum()) for each in tables]
-    lost = sum(each.records * full for each, full in zip(tables, whole, strict=True))
+def _held(
+    tables: Sequence[LinkedCounts],
+    shapes: Shapes,
+    groups: Sequence[Gathered],
+    method: Method,
+    setting: Setting,
+) -> list[Group]:
+    """Search groups, and merge classes until every promise holds."""
+    found = [
+        _searched(tables, *shapes.filled(group), shapes.k, method, setting) for group in groups
+    ]
+    return _holding(tables, found)
+
+
+def _lost(tables: Sequence[LinkedCounts], groups: Sequence[Group]) -> tuple[int, float]:
+    """Return how many rows are suppressed, and what is lost by that and by recoding."""
+    whole = [sum(domain.weight for domain in each.table.domains) for each in tables]
+    gone = [each.records for each in tables]
+    lost = 0.0
     for group in groups:
-        found = _searched(tables, *shapes.filled(group), shapes.k, BestCut(), setting)
-        own = sum(whole[position.table] for position in found.positions)
-        lost += found.loss - own * len(found.records)
-    return lost
+        domains = group.recoding.table.domains
+        losses = box_losses(space_of(domains), group.recoding.low, group.recoding.high)
+        heaviest = max((domain.weight for domain in domains), default=1.0)
+        lost += float((losses * group.recoding.sizes).sum()) * heaviest / SCALE
+        for position in group.positions:
+            gone[position.table] -= len(group.records)
+    return sum(gone), lost + sum(n * full for n, full in zip(gone, whole, strict=True))
 
 
 def _searched(
@@ -141,7 +154,6 @@ def _searched(
         none = np.zeros((1, 0), dtype=np.int32)
         one = np.zeros(1, dtype=np.int64)
         recoding = Recoding(long, none, none, one, one, np.array([len(records)]))
-    losses = box_losses(space_of(domains), recoding.low, recoding.high)
     # Members are sorted by row: so are the persons, and the two can be laid side by side.
     ordered = records[np.argsort(number, kind="stable")]
     member = recoding.label >= 0
@@ -149,7 +161,7 @@ def _searched(
         ordered = ordered[np.repeat(member, recoding.count)]
         members = (recoding.row[member], recoding.label[member], recoding.count[member])
         recoding = Recoding(long, recoding.low, recoding.high, *members)
-    return Group(positions, ordered, recoding, int((losses * recoding.sizes).sum()))
+    return Group(positions, ordered, recoding)
 
 
 def _domains(tables: Sequence[LinkedCounts], positions: Sequence[Position]) -> tuple[Domain, ...]:

@@ -22,13 +22,11 @@ class Group:
         positions: of the tree, parents first.
         records: int64[persons, positions], in the order of `recoding`.
         recoding: of the long rows.
-        loss: of its boxes, in units of `Space`.
     """
 
     positions: tuple[Position, ...]
     records: Numbers
     recoding: Recoding
-    loss: int
 
     @property
     def label(self) -> Numbers:
