@@ -31,6 +31,11 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from shoal.hierarchies.tree import Hierarchy as Hierarchy
     from shoal.inference.infer import Inference as Inference
     from shoal.jobs.encode import Encoded as Encoded
+    from shoal.jobs.linked import LinkedRelease as LinkedRelease
+    from shoal.jobs.linked import release_linked as release_linked
+    from shoal.jobs.linked import verify_linked as verify_linked
+    from shoal.jobs.linked_requests import LinkedRequest as LinkedRequest
+    from shoal.jobs.linked_requests import LinkedVerifyRequest as LinkedVerifyRequest
     from shoal.jobs.model import RecodingModel as RecodingModel
     from shoal.jobs.release import Release as Release
     from shoal.measures.risk.report import RiskReport as RiskReport
@@ -71,6 +76,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from shoal.reports.compare import Compared as Compared
     from shoal.reports.release import ReleaseReport as ReleaseReport
     from shoal.reports.release import Verification as Verification
+    from shoal.schema.linked import LinkedSchema as LinkedSchema
     from shoal.schema.schema import Attribute as Attribute
     from shoal.schema.schema import Kind as Kind
     from shoal.schema.schema import Role as Role
@@ -98,6 +104,10 @@ _HOMES = {
     "TCloseness": "shoal.privacy",
     "Compared": "shoal.reports.compare",
     "Encoded": "shoal.jobs.encode",
+    "LinkedRelease": "shoal.jobs.linked",
+    "LinkedRequest": "shoal.jobs.linked_requests",
+    "LinkedSchema": "shoal.schema.linked",
+    "LinkedVerifyRequest": "shoal.jobs.linked_requests",
     "Inference": "shoal.inference.infer",
     "RecodingModel": "shoal.jobs.model",
     "Release": "shoal.jobs.release",
@@ -146,9 +156,11 @@ _HOMES = {
     "metrics": "shoal.api",
     "reach": "shoal.side_by_side",
     "recommend": "shoal.api",
+    "release_linked": "shoal.jobs.linked",
     "risk": "shoal.api",
     "stats": "shoal.api",
     "verify": "shoal.api",
+    "verify_linked": "shoal.jobs.linked",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]

@@ -82,6 +82,7 @@ from shoal.methods.xk.pipeline import Techniques
 from shoal.methods.xk.recommendation import Recommendation
 from shoal.model.model import RecodingModel as LearnedModel
 from shoal.reports.release import ReleaseReport, Verification
+from shoal.samples.linked import linked_hospital as linked_sample
 from shoal.samples.writer import SampleFiles
 
 __all__ = [
@@ -109,6 +110,7 @@ __all__ = [
     "infer",
     "learn",
     "learn_with_report",
+    "linked_sample",
     "method_list",
     "methods",
     "metrics",

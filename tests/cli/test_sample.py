@@ -50,6 +50,9 @@ def test_a_sample_of_a_table_is_private_and_replaces_nothing_unasked(tmp_path, r
         (("zipf", "--by", "a"), "go with proportional"),
         (("hospital", "--skip-lines", 1), "go with proportional"),
         (("hospital", "--sep", ";"), "go with proportional"),
+        (("zipf", "--linked"), "goes with hospital"),
+        (("hospital", "--linked", "--overwrite"), "a folder is never replaced"),
+        (("hospital", "--linked", "--records", 0), "must be a whole number"),
     ],
 )
 def test_a_question_that_cannot_be_asked_writes_nothing(tmp_path, run, asked, words):
@@ -57,3 +60,18 @@ def test_a_question_that_cannot_be_asked_writes_nothing(tmp_path, run, asked, wo
     assert answer.code == 2
     assert words in answer.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_linked_tables_are_told_by_their_rows(tmp_path, run):
+    out = tmp_path / "wards"
+    answer = run("sample", "hospital", "--linked", "--records", 50, "--out", out)
+    assert answer.out.startswith("50 patients, ")
+    assert answer.out.endswith(f"their schema in {out / 'schema.yaml'}\n")
+    found = run("sample", "hospital", "--linked", "--records", 50, "--out", out)
+    assert found.code == 2
+    assert "is there already; name a new folder" in found.err
+    other = tmp_path / "other"
+    made = run("sample", "hospital", "--linked", "--records", 50, "--out", other, "--json")
+    document = json.loads(made.out)
+    assert document["folder"] == str(other)
+    assert document["tables"]["patients"] == 50

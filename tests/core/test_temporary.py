@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from shoal.core import temporary
-from shoal.core.temporary import beside, flush, flush_folder, mode_for, open_private, publish
+from shoal.core.temporary import (
+    beside,
+    flush,
+    flush_folder,
+    mode_for,
+    open_private,
+    publish,
+    publish_folder,
+)
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 DYING = """
@@ -179,3 +187,47 @@ def test_a_temporary_folder_is_gone_with_everything_in_it(tmp_path: Path) -> Non
         (folder / "part").write_text("x")
         assert mode(folder) == 0o700
     assert os.listdir(tmp_path) == []
+
+
+def filled(folder: Path) -> None:
+    (folder / "a.csv").write_text("a")
+    (folder / "deep").mkdir()
+    (folder / "deep" / "b.csv").write_text("b")
+
+
+@pytest.mark.parametrize(
+    ("mask", "folders", "files"), [(0o022, 0o755, 0o644), (0o077, 0o700, 0o600)]
+)
+def test_a_folder_is_published_whole_with_the_modes_of_the_umask(
+    tmp_path, umask, mask, folders, files
+) -> None:
+    umask(mask)
+    goal = tmp_path / "out"
+    with beside(goal, is_folder=True) as folder:
+        filled(folder)
+        publish_folder(folder, goal)
+        assert not folder.exists()
+    assert (mode(goal), mode(goal / "deep")) == (folders, folders)
+    assert (mode(goal / "a.csv"), mode(goal / "deep" / "b.csv")) == (files, files)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_empty_folder_is_filled_and_another_one_is_not_replaced(tmp_path) -> None:
+    goal = tmp_path / "out"
+    goal.mkdir()
+    with beside(goal, is_folder=True) as folder:
+        filled(folder)
+        publish_folder(folder, goal)
+    assert sorted(path.name for path in goal.iterdir()) == ["a.csv", "deep"]
+    with beside(goal, is_folder=True) as folder:
+        (folder / "c.csv").write_text("c")
+        with pytest.raises(OSError):
+            publish_folder(folder, goal)
+    assert sorted(path.name for path in goal.iterdir()) == ["a.csv", "deep"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_that_is_not_published_leaves_nothing(tmp_path) -> None:
+    with beside(tmp_path / "out", is_folder=True) as folder:
+        filled(folder)
+    assert list(tmp_path.iterdir()) == []

@@ -15,6 +15,7 @@ from shoal.methods.registry import method_named
 from shoal.methods.xk.choices import Choices
 from shoal.methods.xk.pipeline import Techniques
 from shoal.privacy import AlphaKAnonymity, KAnonymity, LDiversity, TCloseness
+from shoal.schema.linked import LinkedSchema
 
 TEXTS = st.text(min_size=1, max_size=5)
 NAMES = st.sampled_from(["a.csv", "öde wards/b.csv", "C:\\d.csv", "true", "1e3", "no", "{x}"])
@@ -57,6 +58,30 @@ def schemas(draw):
     asked = [promise.to_document() for promise in draw(PROMISES)]
     marks = draw(st.lists(TEXTS, max_size=2))
     return plain_schema(columns=columns, privacy=asked, missing=marks)
+
+
+@st.composite
+def linked_schemas(draw):
+    """Draw a schema of two tables, one of them hanging on the other."""
+    own = {"age": "quasi", "job": {"role": "quasi", "hierarchy": draw(HIERARCHIES)}}
+    below = {"ill": "sensitive", draw(TEXTS) + "x": "neutral"}
+    asked = [promise.to_document() for promise in draw(PROMISES)]
+    for each in asked:
+        if "column" in each:
+            each["column"] = "stays.ill"
+    tables = {
+        "people": {"key": "id", "columns": own, "others": draw(st.sampled_from(["drop", "keep"]))},
+        "stays": {"parent": "people", "columns": below},
+    }
+    if draw(st.booleans()):
+        tables["stays"] |= {"key": "stay", "foreign_key": draw(TEXTS) + " id"}
+    marks = draw(st.lists(TEXTS, max_size=2))
+    return LinkedSchema.from_document(
+        {
+            "tables": tables, "privacy": asked, "missing": marks, "fold_case": draw(st.booleans()),
+            "suppression_limit": draw(SHARES),
+        }
+    )  # fmt: skip
 
 
 METHODS = st.sampled_from(
@@ -116,4 +141,6 @@ def requests_of(job):
     """Draw requests of a job."""
     kind = JOBS[job]
     words = {"release": TABLES} if job in ("metrics", "attack") else FORMS
+    if job in ("linked", "verify_linked"):
+        words = {"schema": linked_schemas(), "tables": NAMES | st.dictionaries(TEXTS, NAMES)}
     return parts(kind, {**FIELDS, **words})

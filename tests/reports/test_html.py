@@ -136,3 +136,14 @@ def test_the_request_is_shown_as_yaml_that_repeats_the_release():
 
 def test_a_report_without_a_request_says_nothing_of_it():
     assert "How to repeat" not in to_html(report())
+
+
+def test_linked_tables_have_a_line_each():
+    line = {"table": "sta<ys", "parent": "patients", "records": 1200, "released": 7, "ncp": 0.125}
+    other = {"table": "visits", "parent": None, "records": 3, "released": 3, "ncp": None}
+    text = text_of(to_html(report(facts={"tables": [line, other]})))
+    assert "The tables" in text
+    assert "sta<ys" in text
+    assert "1,200" in text
+    assert "12.5" in text
+    assert "The tables" not in text_of(to_html(report()))

@@ -9,6 +9,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli.infer import day_of
+from shoal.cli.linked import anonymize_linked, has_tables
 from shoal.cli.progress import stages
 from shoal.cli.render import attack_lines, risk_lines, summary
 from shoal.cli.xk import XkOptions, applied_lines, check_options
@@ -65,6 +66,8 @@ class PresetOptions(opt.Group):
         --method refine --set effort=fast --out release.csv
     # in a pipe: standard output gets the release once it is verified
     shoal anonymize - --schema stays.schema.yaml --out - < stays.csv > out.csv
+    # linked tables, a folder with a file each: whole persons look alike
+    shoal anonymize wards --schema wards/schema.yaml --out released
     """
 )
 def anonymize(
@@ -83,6 +86,10 @@ def anonymize(
     """Turn a table into a verified release."""
     check_options(context, method)
     method.limit_threads()
+    if has_tables(columns):
+        return anonymize_linked(
+            context, place, written, columns, replaced, promised, method, answer
+        )
     plan = rule.plan(place, columns, method)
     described = columns.read(promised, replaced) if plan is None else _promised(plan, promised)
     schema = method.added_to(described.with_waived(opt.names(columns.waive)))

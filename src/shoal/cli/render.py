@@ -54,6 +54,7 @@ def summary(report: ReleaseReport, *, out: str | None) -> str:
             f"{report.suppressed:,} records ({_share(report.suppressed, report.records)})",
         ),
         ("loss", _loss(report)),
+        *_table_lines(rows(report.facts, "tables")),
         *_levels(report),
         ("risk before", _risk(report, before)),
         ("risk after", _risk(report, after)),
@@ -117,6 +118,22 @@ def _trajectory_lines(found: object) -> list[tuple[str, str]]:
     if "unique_before" in found:
         text += f" (before: {found['unique_before']:,} of {found['persons_before']:,} persons)"
     return [("linked", text)]
+
+
+def _table_lines(tables: Sequence[object]) -> list[tuple[str, str]]:
+    """Say what became of each of several linked tables."""
+    return [
+        (
+            "table",
+            f"{at(line, 'table')}: {at(line, 'released'):,} of {at(line, 'records'):,} rows"
+            + (
+                f", {_percent(lost)} lost (NCP)"
+                if isinstance(lost := at(line, "ncp"), float)
+                else ""
+            ),
+        )
+        for line in tables
+    ]
 
 
 def verification(result: Verification) -> str:

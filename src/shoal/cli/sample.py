@@ -14,6 +14,8 @@ from shoal.cli import options as opt
     examples="""
     # a made-up register of hospital stays, with its schema
     shoal sample hospital --records 5000 --out hospital.csv
+    # the same as linked tables: patients, stays, prescriptions
+    shoal sample hospital --linked --records 1000 --out hospital
     # a sample of a table in which every sex keeps its share; it is raw data
     shoal sample proportional --from stays.csv --by sex --records 100 \\
         --out part.csv
@@ -54,6 +56,14 @@ def sample(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace files.", rich_help_panel="Output")
     ] = False,
+    linked: Annotated[
+        bool,
+        typer.Option(
+            "--linked",
+            help="hospital: a folder of linked tables; N is the number of patients.",
+            rich_help_panel="Method",
+        ),
+    ] = False,
     source: Annotated[
         str | None,
         typer.Option(
@@ -88,10 +98,29 @@ def sample(
     if source or by or files != opt.FileOptions():
         text = "--from, --by, --sep, --encoding and --skip-lines go with proportional"
         raise opt.refusal("sample", text)
+    if linked:
+        return _linked(which, out, records, seed, answer, overwrite=overwrite)
     made = api.sample(
         which, out, records=records, seed=seed, overwrite=overwrite,
         exponent=exponent, attributes=attributes, values=values,
     )  # fmt: skip
     document = {"table": str(made.table), "schema": str(made.schema), "records": records}
     answer.print(document, f"{records:,} records in {made.table}, their schema in {made.schema}")
+    return 0
+
+
+def _linked(
+    which: str, out: str, records: int, seed: int, answer: opt.JsonOptions, *, overwrite: bool
+) -> int:
+    """Write the hospital sample as linked tables."""
+    from shoal.api import linked_sample
+
+    if which != "hospital":
+        raise opt.refusal("--linked", "goes with hospital")
+    if overwrite:
+        raise opt.refusal("--overwrite", "not with --linked: a folder is never replaced")
+    made = linked_sample(out, patients=records, seed=seed)
+    told = ", ".join(f"{number:,} {name}" for name, number in made.rows.items())
+    document = {"folder": str(made.folder), "schema": str(made.schema), "tables": made.rows}
+    answer.print(document, f"{told} in {made.folder}, their schema in {made.schema}")
     return 0

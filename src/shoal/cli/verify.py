@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options as opt
+from shoal.cli.linked import has_tables, verify_linked
 from shoal.cli.render import verification
 from shoal.jobs.requests import VerifyRequest
 
@@ -16,9 +17,12 @@ from shoal.jobs.requests import VerifyRequest
     # exit code 0: safe, 1: not safe
     shoal verify release.csv --schema stays.schema.yaml -k 5
     shoal verify release.csv --qi birth_date,sex,zip -k 5 --json
+    # linked tables: joined again by their keys
+    shoal verify wards_release --schema wards/schema.yaml
     """
 )
 def verify(
+    context: typer.Context,
     place: Annotated[opt.InputOptions, opt.Use(without=("driver_rows",))],
     columns: Annotated[opt.ColumnOptions, opt.Use(without=("neutral", "infer"))],
     promised: opt.PromiseOptions,
@@ -42,6 +46,8 @@ def verify(
     """Check whether a table keeps a promise. Exit code 0: safe, 1: not safe."""
     from shoal.jobs import verify as job
 
+    if has_tables(columns):
+        return verify_linked(context, place, columns, promised, answer)
     schema = columns.read(promised)
     request = VerifyRequest(
         table=place.input(), schema=schema, blanked=blanked, separator=place.sep,

@@ -78,10 +78,15 @@ def mode_for(goal: Path, *, private: bool = False) -> int:
         return 0o600
     with suppress(OSError):
         return stat.S_IMODE(goal.stat().st_mode) & 0o777
+    return 0o666 & ~_mask()
+
+
+def _mask() -> int:
+    """Return what the umask takes away; it can only be read by setting it."""
     with _umask:
         mask = os.umask(0o077)
         os.umask(mask)
-    return 0o666 & ~mask
+    return mask
 
 
 def publish(path: Path, goal: Path, *, private: bool = False) -> None:
@@ -90,6 +95,26 @@ def publish(path: Path, goal: Path, *, private: bool = False) -> None:
     with suppress(OSError):  # a file system without modes
         path.chmod(mode)
     os.replace(path, goal)
+
+
+def publish_folder(path: Path, goal: Path) -> None:
+    """Rename a temporary folder and the files in it to its goal: all of them, or nothing.
+
+    Raises:
+        OSError: something is there already, other than an empty folder.
+    """
+    for place in sorted(path.rglob("*")):
+        if place.is_file():
+            flush(place)
+            with suppress(OSError):  # a file system without modes
+                place.chmod(mode_for(goal / place.relative_to(path)))
+    mode = 0o777 & ~_mask()
+    for folder in (*(place for place in path.rglob("*") if place.is_dir()), path):
+        flush_folder(folder)
+        with suppress(OSError):
+            folder.chmod(mode)
+    os.replace(path, goal)
+    flush_folder(goal.parent)
 
 
 def flush(path: Path) -> None:

@@ -33,6 +33,8 @@ from shoal.jobs.requests import (
     EncodeRequest,
     InferRequest,
     LearnRequest,
+    LinkedRequest,
+    LinkedVerifyRequest,
     MetricsRequest,
     RecommendRequest,
     ReleaseRequest,
@@ -50,6 +52,7 @@ from shoal.privacy import Promise
 from shoal.privacy.registry import from_document as promise_from
 from shoal.schema.attribute import Attribute
 from shoal.schema.document import write_attribute
+from shoal.schema.linked import LinkedSchema, is_linked
 from shoal.schema.schema import Schema
 
 JOBS: Mapping[str, type[Request]] = MappingProxyType(
@@ -66,9 +69,11 @@ JOBS: Mapping[str, type[Request]] = MappingProxyType(
         "recommend": RecommendRequest,
         "xk": XkRequest,
         "compose": ComposeRequest,
+        "linked": LinkedRequest,
+        "verify_linked": LinkedVerifyRequest,
     }
 )
-TABLES = ("table", "release", "register", "population")
+TABLES = ("table", "release", "register", "population", "tables")
 """Fields that hold a table, where they hold anything but a word."""
 
 FRAME = "a table in memory"
@@ -143,7 +148,7 @@ class _Writer:
     def value(self, value: object) -> Json:
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
-        if isinstance(value, (Schema, Method, Promise)):
+        if isinstance(value, (Schema, LinkedSchema, Method, Promise)):
             return self._ours(value)
         if isinstance(value, (CsvFile, Database, SparkTable)):
             return self._table(value)
@@ -159,9 +164,9 @@ class _Writer:
             return [self.value(each) for each in value]
         return MODEL if isinstance(value, RecodingModel) else FRAME
 
-    def _ours(self, value: Schema | Method | Promise) -> Json:
+    def _ours(self, value: Schema | LinkedSchema | Method | Promise) -> Json:
         """Return what has a document of its own."""
-        if isinstance(value, Schema):
+        if isinstance(value, (Schema, LinkedSchema)):
             return {
                 **value.to_document(self._column),
                 "privacy": [self._ours(each) for each in value.privacy],
@@ -274,6 +279,9 @@ def _read(kind: type[Made], given: Mapping[str, object], *, where: str) -> Made:
 def _check_type(each: Field[object], value: object) -> None:
     """Refuse a value that a field cannot hold, as far as that is a plain one."""
     words = str(each.type).split(" | ")
+    if isinstance(value, (Schema, LinkedSchema)) and type(value).__name__ not in words:
+        needed = "one table" if "Schema" in words else "linked tables (`tables`)"
+        raise _fault(f"must be that of {needed}")
     if words[0].startswith(("tuple[", "Sequence[")):
         if not isinstance(value, (tuple, NoneType)):
             raise _fault("must be a list")
@@ -291,7 +299,7 @@ def _fault(text: str) -> SchemaError:
 
 def _value(name: str, value: object) -> object:
     if name == "schema" and value is not None:
-        return Schema.load(value) if isinstance(value, str) else Schema.from_document(value)
+        return _schema(value)
     if name == "method":
         return _method(value)
     if name == "model" and value == MODEL:
@@ -302,6 +310,8 @@ def _value(name: str, value: object) -> object:
         return Techniques.parse(value)
     if name == "privacy" and isinstance(value, list):
         return tuple(promise_from(each) for each in value)
+    if name == "tables" and isinstance(value, Mapping) and "database" not in value:
+        return {str(each): _table(place) for each, place in value.items()}
     if name in TABLES:
         return _table(value)
     return tuple(value) if isinstance(value, list) else value
@@ -312,6 +322,16 @@ _PARTS: Mapping[str, type[Output] | type[Checks] | type[Choices]] = {
     "checks": Checks,
     "choices": Choices,
 }
+
+
+def _schema(value: object) -> Schema | LinkedSchema:
+    """Return the schema of a table, or of linked tables."""
+    kind = (
+        LinkedSchema
+        if is_linked(read_document(value) if isinstance(value, str) else value)
+        else Schema
+    )
+    return kind.load(value) if isinstance(value, str) else kind.from_document(value)
 
 
 def _method(value: object) -> Method:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 from shoal.core.errors import MethodError, SchemaError
 from shoal.engines.base import Checks, Output
 from shoal.jobs.faults import Fault, key_faults, refuse, replaced_faults
+from shoal.jobs.linked_requests import LinkedRequest, LinkedVerifyRequest
 from shoal.jobs.persons import person_faults
 from shoal.methods.catalogue import Auto
 from shoal.methods.method import Method
@@ -401,6 +402,8 @@ Request = (
     | RecommendRequest
     | XkRequest
     | ComposeRequest
+    | LinkedRequest
+    | LinkedVerifyRequest
 )
 
 __all__ = [
@@ -412,6 +415,8 @@ __all__ = [
     "Fault",
     "InferRequest",
     "LearnRequest",
+    "LinkedRequest",
+    "LinkedVerifyRequest",
     "MetricsRequest",
     "Output",
     "People",

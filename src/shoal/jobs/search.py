@@ -23,6 +23,7 @@ from shoal.methods.judging import judge_recoding, one_class
 from shoal.methods.method import Method, Setting
 from shoal.methods.registry import resolve
 from shoal.privacy import Promise, expand
+from shoal.schema.linked import LinkedSchema
 from shoal.schema.schema import Schema
 from shoal.table.domain import Domain
 from shoal.table.frequency import FrequencyTable
@@ -93,12 +94,12 @@ class Opened:
         table = self.counts.table
         for model in self.promise:
             if table.people < model.least_records:
-                raise _out_of_reach(model, table, table.people)
+                raise out_of_reach(model, table, table.people)
         if search.method.family == "lattice":  # finer classes may hold where one class does not
             return
         for result in judge_recoding(one_class(table), self.promise):
             if not result.holds:
-                raise _out_of_reach(result.model, table, result.value)
+                raise out_of_reach(result.model, table, result.value)
 
 
 @contextmanager
@@ -130,7 +131,7 @@ def opened(
         counts.close()
 
 
-def promise_of(schema: Schema) -> tuple[Promise, ...]:
+def promise_of(schema: Schema | LinkedSchema) -> tuple[Promise, ...]:
     """Return what a schema promises; there must be something."""
     if not schema.privacy:
         raise PrivacyError(model="none", problem="no promise was given; ask for one, such as -k 5")
@@ -182,7 +183,7 @@ def _occurs(text: str, domain: Domain) -> bool:
     return label is not None and label in domain.labels
 
 
-def check_limit(suppressed: int, records: int, schema: Schema) -> None:
+def check_limit(suppressed: int, records: int, schema: Schema | LinkedSchema) -> None:
     """Refuse a recoding that suppresses more records than were allowed."""
     if suppressed > math.floor(schema.suppression_limit * records + 1e-9):
         least = math.ceil(suppressed / records * 1e6) / 1e6
@@ -194,7 +195,8 @@ def check_limit(suppressed: int, records: int, schema: Schema) -> None:
         )
 
 
-def _out_of_reach(model: Promise, table: FrequencyTable, value: float | None) -> NoSolutionError:
+def out_of_reach(model: Promise, table: FrequencyTable, value: float | None) -> NoSolutionError:
+    """Return the refusal of a promise that the whole table as one class breaks."""
     asked = ", ".join(f"{k}={v}" for k, v in model.shown().items())
     counted = "" if table.persons is None else f", counted by {table.people} persons,"
     return NoSolutionError(

@@ -46,6 +46,7 @@ def to_html(report: ReleaseReport) -> str:
         _listed("Warnings", report.warnings, " class='broken'"),
         "<h2>The promise</h2>",
         _table(("model", "parameters", "worst class", "verdict"), map(_promise, report.privacy)),
+        *_tables(report),
         "<h2>The columns</h2>",
         _table(("column", "role", "in the release"), _role_rows(report)),
         *_checklist(report),
@@ -127,6 +128,23 @@ def _role_rows(report: ReleaseReport) -> list[str]:
             f"<td>{escape(word)}</td>"
         )
     return rows
+
+
+def _tables(report: ReleaseReport) -> list[str]:
+    """Return what became of each of several linked tables."""
+    lines = report.facts.get("tables")
+    rows = []
+    for line in lines if isinstance(lines, list) else ():
+        assert isinstance(line, dict)
+        lost = line["ncp"]
+        loss = _percent(lost) if isinstance(lost, float) else "–"
+        rows.append(
+            f"<td>{escape(str(line['table']))}</td><td>{escape(str(line['parent'] or '–'))}</td>"
+            f"<td class='n'>{line['records']:,}</td><td class='n'>{line['released']:,}</td>"
+            f"<td class='n'>{loss}</td>"
+        )
+    head = ("table", "hangs on", "before", "after", "loss")
+    return ["<h2>The tables</h2>", _table(head, rows)] if rows else []
 
 
 def _checklist(report: ReleaseReport) -> list[str]:

@@ -103,7 +103,7 @@ def hospital(
     from shoal.samples.stays import frames  # NumPy and Polars are loaded here, not before
 
     rows = dict(zip(files.hierarchies, trees.values(), strict=True))
-    texts = {path: _csv_text(tree) for path, tree in rows.items()}
+    texts = {path: csv_text(tree) for path, tree in rows.items()}
     texts[files.schema] = _schema_text(files, records, seed=seed)
     return write_sample(
         files, frames(records, seed), texts=texts, overwrite=overwrite, progress=progress
@@ -129,7 +129,8 @@ def _two_steps(groups: Mapping[str, str]) -> list[tuple[str, ...]]:
     return [(value, group, "*") for value, group in groups.items()]
 
 
-def _csv_text(rows: Iterable[tuple[str, ...]]) -> str:
+def csv_text(rows: Iterable[tuple[str, ...]]) -> str:
+    """Return a hierarchy as the text of its file."""
     return "".join(";".join(row) + "\n" for row in rows)
 
 

@@ -51,7 +51,7 @@ class SchemaParts(TypedDict):
     waive: tuple[str, ...]
 
 
-class _Entry:
+class Entry:
     """A mapping whose values are checked as they are read; faults are collected."""
 
     def __init__(self, values: Mapping[object, object], faults: list[str], where: str = "") -> None:
@@ -60,9 +60,11 @@ class _Entry:
         self.where = where
 
     def fault(self, problem: str) -> None:
+        """Add what is wrong, with where it stands."""
         self.faults.append(self.where + problem)
 
     def choice(self, key: str, kind: type[Choice], default: str | None = None) -> Choice | None:
+        """Return one of several words."""
         value = self.values.get(key, default)
         for member in kind:
             if value == member.value:
@@ -71,6 +73,7 @@ class _Entry:
         return None
 
     def number(self, key: str, default: float, wanted: str) -> float:
+        """Return a number. wanted: which ones there are, for a fault."""
         value = self.values.get(key, default)
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.fault(f"{key} must be a number {wanted}")
@@ -78,6 +81,7 @@ class _Entry:
         return float(value)
 
     def name(self, key: str) -> str | None:
+        """Return a name; None: there is none."""
         value = self.values.get(key)
         if value is None or isinstance(value, str):
             return value
@@ -85,6 +89,7 @@ class _Entry:
         return None
 
     def texts(self, key: str, wanted: str) -> tuple[str, ...]:
+        """Return a list of texts, or a single one. wanted: which ones, for a fault."""
         value = self.values.get(key, [])
         listed = [value] if isinstance(value, str) else value
         if isinstance(listed, Sequence) and all(isinstance(text, str) for text in listed):
@@ -97,12 +102,12 @@ def read_schema(
     document: Mapping[object, object], *, folder: Path, faults: list[str]
 ) -> SchemaParts:
     """Return the parts of a schema; what is wrong with it is added to `faults`."""
-    entry = _Entry(document, faults)
+    entry = Entry(document, faults)
     faults += [f"unknown key {key!r}" for key in sorted(map(str, document.keys() - _KEYS))]
     if document.get("version", 1) != 1:
         faults.append("version must be 1")
     attributes = _attributes(document.get("columns"), faults=faults, folder=folder)
-    privacy = _promises(document.get("privacy", []), faults=faults)
+    privacy = read_promises(document.get("privacy", []), faults=faults)
     others = entry.choice("others", Others, "fault") or Others.FAULT
     limit = entry.number("suppression_limit", 0.0, "between 0 and 1")
     missing = entry.texts("missing", "marks such as ['?', 'NA']")
@@ -143,7 +148,7 @@ def _attribute(name: str, values: object, *, folder: Path) -> Attribute:
     faults: list[str] = []
     if not isinstance(values, Mapping):
         raise SchemaError(where="schema", faults=[f"column {name!r}: needs at least a role"])
-    entry = _Entry(values, faults, where=f"column {name!r}: ")
+    entry = Entry(values, faults, where=f"column {name!r}: ")
     for key in values:
         if key not in _COLUMN_KEYS:
             entry.fault(f"unknown key {str(key)!r}")
@@ -184,7 +189,7 @@ def _attribute(name: str, values: object, *, folder: Path) -> Attribute:
     )
 
 
-def _technique(entry: _Entry) -> Technique | None:
+def _technique(entry: Entry) -> Technique | None:
     value = entry.values.get("release")
     try:
         return None if value is None else read_technique(value, TECHNIQUES)
@@ -193,7 +198,7 @@ def _technique(entry: _Entry) -> Technique | None:
         return None
 
 
-def _bounds(entry: _Entry) -> tuple[float, float] | None:
+def _bounds(entry: Entry) -> tuple[float, float] | None:
     value = entry.values.get("bounds")
     if value is None:
         return None
@@ -206,7 +211,8 @@ def _bounds(entry: _Entry) -> tuple[float, float] | None:
     return float(ends[0]), float(ends[1])
 
 
-def _promises(entries: object, *, faults: list[str]) -> tuple[Promise, ...]:
+def read_promises(entries: object, *, faults: list[str]) -> tuple[Promise, ...]:
+    """Return the promises of a list; what is wrong with them is added to `faults`."""
     if isinstance(entries, Mapping | str) or not isinstance(entries, Sequence):
         faults.append("`privacy` must be a list such as [{model: k-anonymity, k: 5}]")
         return ()

@@ -229,6 +229,9 @@ class Schema:
         """Build a schema from plain data; all its faults are raised together."""
         if not isinstance(document, Mapping):
             raise SchemaError(where=where, faults=["a schema is a mapping with `columns`"])
+        if "tables" in document:
+            text = "a schema of linked tables (`tables`): anonymize and verify take it"
+            raise SchemaError(where=where, faults=[text])
         faults: list[str] = []
         parts = read_schema(document, folder=folder or Path(), faults=faults)
         try:

@@ -1,0 +1,126 @@
+"""What `anonymize` and `verify` do with a schema of linked tables: INPUT and --out are folders."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.cli.progress import stages
+from shoal.cli.render import summary, verification
+from shoal.cli.xk import given
+from shoal.core.documents import read_document
+from shoal.jobs.requests import LinkedRequest, LinkedVerifyRequest, Output
+from shoal.methods.parameters import from_texts
+from shoal.methods.registry import kind_named, method_named
+from shoal.schema.linked import LinkedSchema, is_linked
+
+if TYPE_CHECKING:
+    from shoal.methods.method import Method
+
+# What is honoured beside the words of a promise.
+_BOTH = ("source", "sep", "schema", "replace_promise", "json", "quiet")
+_RELEASE = (
+    "out", "report", "suppressed", "spreadsheet_safe", "key", "infer", "waive", "method", "set",
+    "suppression_limit", "seed", "threads",
+)  # fmt: skip
+
+
+def has_tables(columns: opt.ColumnOptions) -> bool:
+    """Say whether the schema is one of linked tables."""
+    return columns.schema is not None and is_linked(read_document(columns.schema))
+
+
+def anonymize_linked(
+    context: typer.Context,
+    place: opt.InputOptions,
+    written: opt.OutputOptions,
+    columns: opt.ColumnOptions,
+    replaced: opt.ReplacingOptions,
+    promised: opt.PromiseOptions,
+    method: opt.MethodOptions,
+    answer: opt.AnswerOptions,
+) -> int:
+    """Turn linked tables into verified ones, in a new folder."""
+    from shoal.jobs.linked import check_folder, release_linked
+    from shoal.jobs.places import check_report
+
+    _refuse_others(context, promised, method, _RELEASE)
+    if not written.out or written.out == "-":
+        raise opt.refusal("--out", "linked tables go to a new folder: name it")
+    out = Path(written.out)
+    check_folder(out)
+    if written.report is not None:
+        check_report(written.report, inputs=(*columns.files(), *place.files()))
+    schema = _schema(columns, promised).with_waived(opt.names(columns.waive))
+    if method.suppression_limit is not None:
+        schema = replace(schema, suppression_limit=method.suppression_limit)
+    request = LinkedRequest(
+        tables=_tables(place, schema), schema=schema, method=_method(method), infer=columns.infer,
+        seed=method.seed, threads=method.threads, separator=place.sep, key=replaced.key,
+        output=Output(
+            out=out, suppressed=written.suppressed, spreadsheet_safe=written.spreadsheet_safe
+        ),
+    )  # fmt: skip
+    with stages(quiet=answer.is_silent) as progress:
+        made = release_linked(request, progress=progress)
+    written.write_report(made.report, request.output)
+    answer.print(made.to_dict(), summary(made.report, out=written.out))
+    return 0
+
+
+def verify_linked(
+    context: typer.Context,
+    place: opt.InputOptions,
+    columns: opt.ColumnOptions,
+    promised: opt.PromiseOptions,
+    answer: opt.AnswerOptions,
+) -> int:
+    """Judge linked tables as they stand."""
+    from shoal.jobs import linked
+
+    _refuse_others(context, promised)
+    schema = _schema(columns, promised)
+    found = linked.verify_linked(
+        LinkedVerifyRequest(tables=_tables(place, schema), schema=schema, separator=place.sep)
+    )
+    answer.print(found.to_document(), verification(found))
+    return 0 if found.holds else 1
+
+
+def _refuse_others(
+    context: typer.Context,
+    promised: opt.PromiseOptions,
+    method: opt.MethodOptions | None = None,
+    honoured: tuple[str, ...] = (),
+) -> None:
+    """Refuse what would be ignored."""
+    own = () if method is None else tuple(method.parameters)
+    known = (*_BOTH, *honoured, *promised.asked, *own)
+    ignored = [option for name, option in given(context).items() if name not in known]
+    if ignored:
+        raise opt.refusal("options", f"{', '.join(ignored)}: not with a schema of linked tables")
+
+
+def _schema(columns: opt.ColumnOptions, promised: opt.PromiseOptions) -> LinkedSchema:
+    found = LinkedSchema.load(columns.schema or "")
+    return found.with_promise(promised.promise(), replace_promise=promised.replace_promise)
+
+
+def _tables(place: opt.InputOptions, schema: LinkedSchema) -> object:
+    """Return the folder of the tables, or the database that has them."""
+    if "://" in place.source:
+        from shoal.api import Database
+
+        return Database(uri=place.source, table=schema.persons.name)
+    return place.source
+
+
+def _method(method: opt.MethodOptions) -> Method:
+    own = {name: value for name, value in method.parameters.items() if value is not None}
+    return method_named(
+        method.method, {**own, **from_texts(kind_named(method.method), method.set or ())}
+    )
