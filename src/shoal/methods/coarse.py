@@ -53,9 +53,7 @@ def subtable(table: FrequencyTable, partition: Partition) -> FrequencyTable:
         sensitive=np.ascontiguousarray(table.sensitive[partition.rows]),
         whole=tuple(table.reference(column) for column in columns),
         persons=None if table.persons is None else table.persons[partition.rows],
-        whole_people=None
-        if table.persons is None
-        else (tuple(table.people_by_value(column) for column in columns), table.people),
+        whole_people=None if table.persons is None else table.people_of_all(),
     )
 
 

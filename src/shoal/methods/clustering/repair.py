@@ -82,6 +82,8 @@ def _held_by_released(
     """
     judged = 0
     while table.whole is None and judged != (gone := int(held.records[held.label < 0].sum())):
+        if gone == table.records:  # nothing is released: there is nothing to compare with
+            break
         judged = gone
         released = replace(table, whole=_released_histograms(table, held))
         held = repaired(
