@@ -19,8 +19,8 @@ def _loss(losses, clusters):
 def cheapest_step(losses, clusters, a, k):
     """Return the least change of the loss by which cluster a wins a person; None: none can.
 
-    It takes a record of another cluster, and may give one of its own for it without losing a
-    person; the other one has k persons afterwards.
+    It takes a record of another cluster, and may give one of several of its own for it without
+    losing a person; the other one has k persons afterwards.
     """
     mine = clusters[a]
     best = None
@@ -31,7 +31,7 @@ def cheapest_step(losses, clusters, a, k):
             for j in range(-1, len(mine)):
                 given = [mine[j]] if j >= 0 else []
                 kept = [record for n, record in enumerate(mine) if n != j]
-                if given and len(people(kept)) < len(people(mine)):
+                if given and (not kept or len(people(kept)) < len(people(mine))):
                     continue
                 new_mine = [*kept, taken]
                 new_other = [*other[:i], *other[i + 1 :], *given]

@@ -159,6 +159,48 @@ def measure_all(cells, pieces, losses, state, numbers):
 
 
 @lean
+def offers(cells, pieces, losses, state, numbers, room, people, a, y, has, k, window):
+    """Look for the cheapest piece that brings cluster a another person, if piece y goes for it.
+
+    y: -1: nothing goes. room[0, 0]: the least change of the loss so far; room[1]: the pieces that
+    come and go by it.
+    """
+    size = numbers[a, SIZE]
+    box = a
+    left = size
+    if y >= 0:
+        box = np.int64(state.shape[1] - 2 + REST)
+        left = size - pieces[y, RECORDS]
+        draw(cells, losses, state, box, a, y, GOES)
+    for b in range(max(a - window, 0), min(a + window + 1, len(numbers))):
+        # Who has k records and gets none for one cannot spare any.
+        if b == a or numbers[b, SIZE] < k or (y < 0 and numbers[b, SIZE] == k):
+            continue
+        before = size * numbers[a, LOSS] + numbers[b, SIZE] * numbers[b, LOSS]
+        other = b
+        more = numbers[b, SIZE]
+        if y >= 0:
+            other = np.int64(state.shape[1] - 2 + MORE)
+            more += pieces[y, RECORDS]
+            draw(cells, losses, state, other, b, y, COMES)
+        q = numbers[b, HEAD]
+        while q >= 0:
+            count = pieces[q, RECORDS]
+            loss = NEVER
+            if people[0, q] != -2 and more > count:  # there is no box around nothing
+                most = (room[0, 0] + before) // (left + count)
+                loss = box_loss(cells, losses, state, box, q, COMES, most) * (left + count) - before
+            if loss < room[0, 0]:
+                loss += box_loss(cells, losses, state, other, q, GOES, NEVER) * (more - count)
+            if loss < room[0, 0] and persons_after(pieces, numbers, people, a, y, q) > has:
+                if persons_after(pieces, numbers, people, b, q, y) >= k:
+                    room[0, 0] = loss
+                    room[1, 0] = q
+                    room[1, 1] = y
+            q = pieces[q, NEXT]
+
+
+@lean
 def borrow(cells, pieces, losses, state, numbers, room, people, a, k, window):
     """Let a cluster take pieces of persons whom it lacks until it has k, the cheapest first.
 
@@ -171,66 +213,29 @@ def borrow(cells, pieces, losses, state, numbers, room, people, a, k, window):
     done = np.int64(0)
     has = persons_after(pieces, numbers, people, a, none, none)
     while has < k:
-        least = NEVER
-        taken = none
-        given = none
-        size = numbers[a, SIZE]
-        y = none  # first without a piece for it, then with each that can be given
+        room[0, 0] = NEVER
+        y = none
         after = numbers[a, HEAD]
         while True:
-            is_lent = y >= 0
-            can = not is_lent
-            if is_lent and size > pieces[y, RECORDS]:  # there is no box around nothing
+            can = y < 0
+            if y >= 0 and numbers[a, SIZE] > pieces[y, RECORDS]:
                 can = persons_after(pieces, numbers, people, a, y, none) == has
             if can:
-                box = a
-                left = size
-                if is_lent:
-                    box = np.int64(state.shape[1] - 2 + REST)
-                    left = size - pieces[y, RECORDS]
-                    draw(cells, losses, state, box, a, y, GOES)
-                for b in range(max(a - window, 0), min(a + window + 1, len(numbers))):
-                    if b == a or numbers[b, SIZE] < k or (not is_lent and numbers[b, SIZE] <= k):
-                        continue
-                    before = size * numbers[a, LOSS] + numbers[b, SIZE] * numbers[b, LOSS]
-                    other = b
-                    more = numbers[b, SIZE]
-                    if is_lent:
-                        other = np.int64(state.shape[1] - 2 + MORE)
-                        draw(cells, losses, state, other, b, y, COMES)
-                        more += pieces[y, RECORDS]
-                    q = numbers[b, HEAD]
-                    while q >= 0:
-                        count = pieces[q, RECORDS]
-                        loss = NEVER
-                        if people[0, q] != -2 and more > count:
-                            most = (least + before) // (left + count)
-                            loss = box_loss(cells, losses, state, box, q, COMES, most)
-                            loss = loss * (left + count) - before
-                        if loss < least:
-                            rest = box_loss(cells, losses, state, other, q, GOES, NEVER)
-                            loss += rest * (more - count)
-                        if loss < least:
-                            if persons_after(pieces, numbers, people, a, y, q) > has:
-                                if persons_after(pieces, numbers, people, b, q, y) >= k:
-                                    least = loss
-                                    taken = q
-                                    given = y
-                        q = pieces[q, NEXT]
+                offers(cells, pieces, losses, state, numbers, room, people, a, y, has, k, window)
             y = after
             if y < 0:
                 break
             after = pieces[y, NEXT]
-        if taken < 0:
+        if room[0, 0] == NEVER:
             return NEVER, done
-        change += least
+        change += room[0, 0]
         first = done
-        room[2, done] = taken
+        room[2, done] = room[1, 0]
         room[3, done] = a
         done += 1
-        if given >= 0:
-            room[2, done] = given
-            room[3, done] = pieces[taken, LABEL]
+        if room[1, 1] >= 0:
+            room[2, done] = room[1, 1]
+            room[3, done] = pieces[room[1, 0], LABEL]
             done += 1
         shift(cells, pieces, losses, state, numbers, room, None, first, done)
         has = persons_after(pieces, numbers, people, a, none, none)
