@@ -49,6 +49,14 @@ class SparkWritten:
         """Read it again and judge it."""
         return verify_table(self.source, schema, promise)
 
+    def compare_persons(self, checks: Checks, *, centroids: bool, seed: int) -> Compared:
+        """Refuse: see `SparkRecords.compare`.
+
+        Raises:
+            MethodError: always.
+        """
+        raise MethodError(problem="--attacks need the local engine")
+
 
 @dataclass(frozen=True)
 class SparkRecords:
