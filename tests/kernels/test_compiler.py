@@ -5,6 +5,7 @@ import os
 import pkgutil
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -75,6 +76,9 @@ def run_all():
             method().search(whole, models, Setting(suppression_limit=0.1))
     found = registry.RefineCentroids(effort="fast").search(whole, [KAnonymity(3)])
     centroids(found)
+    persons = np.arange(whole.rows, dtype=np.int32) % 97 - 2
+    for method in (registry.KMember(), registry.Refine()):
+        method.search(replace(whole, persons=persons), [KAnonymity(4)])
 
 
 def test_no_kernel_is_given_arrays_that_overlap(monkeypatch):

@@ -55,6 +55,14 @@ def risk(
             metavar="FILE", help="A release of INPUT: attack both.", rich_help_panel="Checks"
         ),
     ] = None,
+    person_file: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Who each record of the release is about, as anonymize --person-file wrote it.",
+            rich_help_panel="Checks",
+        ),
+    ] = None,
     register: Annotated[
         str | None,
         typer.Option(
@@ -74,8 +82,9 @@ def risk(
     """Measure how easily people are found in a table as it stands."""
     from shoal.jobs import risk as job
 
-    if release is None and (register is not None or attacks):
-        raise opt.refusal("risk", "--register and --attacks go with --release FILE")
+    if release is None and (register is not None or person_file is not None or attacks):
+        named = "--register, --person-file and --attacks"
+        raise opt.refusal("risk", f"{named} go with --release FILE")
     schema, table = columns.read(), place.input()
     if place.on_spark and release is not None:
         raise opt.refusal("--engine", "attacks need the local engine")
@@ -89,9 +98,10 @@ def risk(
     if release is not None:
         asked = AttackRequest(
             table=table, release=release, schema=schema, register=register, key=key,
-            everything=attacks, infer=columns.infer, separator=place.sep,
+            everything=attacks, infer=columns.infer, separator=place.sep, person_file=person_file,
         )  # fmt: skip
         document["attacks"] = [each.to_document() for each in job.attack(asked)]
+        document["notices"] = [*rows(document, "notices"), *job.attack_notices(asked)]
     passed = True if max_risk is None else found.within(max_risk, measure=gate)
     if max_risk is not None:
         document["gate"] = {"measure": gate, "max_risk": max_risk, "passed": passed}

@@ -216,6 +216,10 @@ class Written(Protocol):
         """Read it again and judge it."""
         ...
 
+    def compare_persons(self, checks: Checks, *, centroids: bool, seed: int) -> Compared:
+        """Measure the risk of the persons of table and release, and attack both."""
+        ...
+
 
 class Records(Protocol):
     """The records of a table, as far as a schema releases or counts them."""

@@ -75,7 +75,9 @@ class CountsHere:
         if search.release == "aggregate":
             return _aggregated_holding(recoding, search)
         found = joined(recoding) if search.method.family == "microaggregation" else recoding
-        return found if found.table.persons is None else hold_persons(found, search.promise)
+        if found.table.persons is None:
+            return found
+        return hold_persons(found, search.promise, borrow=search.method.makes_clusters)
 
     def close(self) -> None:
         """Nothing is held elsewhere."""

@@ -28,5 +28,8 @@ def person_faults(schema: Schema, output: Output, checks: Checks) -> Iterator[tu
     others = (each for name, each in schema.replaced.items() if name not in schema.person)
     if any(isinstance(each, Pseudonym) for each in others):
         yield "a pseudonym links the records of a person, which undoes the promise", "--pseudonym"
-    if checks.attacks == "all" or checks.about_people:
-        yield "attacks count records, not persons; leave them out with --person", "--attacks"
+    if schema.trajectories and checks.attacks == "all":
+        yield "attacks know one record, and this release links all of a person", "--attacks"
+    for name in checks.about_people:
+        option = f"--{name.replace('_', '-')}"
+        yield "goes with records, not with persons; leave it out with --person", option

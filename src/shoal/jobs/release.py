@@ -17,6 +17,7 @@ from shoal.jobs.clock import Clock, silent
 from shoal.jobs.documents import public_document
 from shoal.jobs.requests import ReleaseRequest
 from shoal.jobs.search import Opened, opened
+from shoal.measures.attacks.result import PERSONS_ATTACKED
 from shoal.measures.risk.question import RiskQuestion
 from shoal.reports.release import ReleaseReport, Verification, stars_removed
 from shoal.schema.schema import Schema
@@ -81,10 +82,11 @@ def release(
                 check_verified(verified, _expected(classes, star=star))
                 if look is not None:
                     look(written)
+            compared = _compared_persons(job, request, classes, written)
             clock.stage("write")
         judged = Judged(
             verified.privacy, verified.classes, verified.smallest_class, star,
-            (*notices, *_not_attacked(request, verified)),
+            (*notices, *_left_out(request, verified)),
             persons=verified.persons, largest_share=verified.largest_share,
             trajectories=verified.trajectories,
         )  # fmt: skip
@@ -94,7 +96,7 @@ def release(
             table=written.table,
             report=report,
             schema=job.schema,
-            compared=_compared(job, request, report, written.table),
+            compared=compared or _compared(job, request, report, written.table),
         )
 
 
@@ -116,7 +118,7 @@ def _compared(
 ) -> Compared | None:
     """Measure and attack table and release, where that was asked for."""
     checks = request.checks
-    if request.schema.person:  # what is measured there counts records
+    if request.schema.person:  # see `_compared_persons`
         return None
     if not _attacks(request, report.records):
         return None
@@ -125,14 +127,26 @@ def _compared(
     return job.records.compare(made, checks, centroids=centroids, seed=request.seed)
 
 
-def _not_attacked(request: ReleaseRequest, verified: Verification) -> tuple[str, ...]:
-    """Say that a release was not attacked that would have been without a person column."""
+def _compared_persons(
+    job: Opened, request: ReleaseRequest, classes: Classes, written: Written
+) -> Compared | None:
+    """Measure and attack the persons of table and release, while who they are is at hand."""
+    if not job.schema.hidden_person or not _attacks(request, job.counts.risk.records):
+        return None
+    centroids = classes.recoding.released is not None
+    return written.compare_persons(request.checks, centroids=centroids, seed=request.seed)
+
+
+def _left_out(request: ReleaseRequest, verified: Verification) -> tuple[str, ...]:
+    """Say which attacks were not carried out that would have been without a person column."""
     if not request.schema.person or not _attacks(request, verified.records):
         return ()
-    return (
-        "not attacked: attacks look for records, and persons are counted; risk before and after "
-        "are those of persons",
-    )
+    if request.schema.trajectories:
+        return (
+            "not attacked: attacks know one record of a person, and this release links all of "
+            "them; risk before and after are those of persons",
+        )
+    return (PERSONS_ATTACKED,) if request.checks.attacks == "all" else ()
 
 
 def _attacks(request: ReleaseRequest, records: int) -> bool:

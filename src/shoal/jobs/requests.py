@@ -254,11 +254,13 @@ class AttackRequest:
         centroids: the release holds centroids: the attacker looks for the nearest one.
         targets: how many people are attacked.
         infer: the release was made with proposed hierarchies; see `LearnRequest`.
+        person_file: who each record of the release is about, where persons are counted.
     """
 
     table: object
     release: object
     schema: Schema
+    person_file: str | Path | None = None
     register: object = None
     key: str | None = None
     everything: bool = False
@@ -272,6 +274,13 @@ class AttackRequest:
         """Refuse a register without its key, or a key without a register."""
         if (self.register is None) != (self.key is None):
             raise MethodError(problem="a register and the key column that joins it go together")
+        if self.schema.person and self.register is not None:
+            raise MethodError(
+                problem="with a person column the attacker knows a record of the table; leave the "
+                "register out"
+            )
+        if self.person_file is not None and not self.schema.person:
+            raise MethodError(problem="--person-file goes with --person")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shoal.core.errors import InputError, MethodError
 from shoal.engines.choose import engine_for
 from shoal.engines.local.attack import Attacker
-from shoal.engines.local.source import open_source
+from shoal.engines.local.person_attack import PersonAttacker, Persons
+from shoal.engines.local.person_file import with_persons
+from shoal.engines.local.source import Source, open_source
+from shoal.engines.refusals import check_columns
 from shoal.jobs.proposals import proposals
 from shoal.jobs.requests import AttackRequest, RiskRequest
-from shoal.measures.attacks.result import Comparison
+from shoal.measures.attacks.result import PERSONS_ATTACKED, Comparison
 from shoal.measures.risk.persons import FEW_PEOPLE, asked_k
 from shoal.measures.risk.question import RiskQuestion
 from shoal.measures.risk.report import RiskReport
-from shoal.schema.schema import Others
+from shoal.schema.schema import Others, Schema
 
 
 def risk(request: RiskRequest) -> RiskReport:
@@ -41,20 +45,55 @@ def _question(request: RiskRequest) -> RiskQuestion:
 
 
 def attack(request: AttackRequest) -> tuple[Comparison, ...]:
-    """Attack a table and its release; compare both with guessing."""
+    """Attack a table and its release; compare both with guessing.
+
+    Raises:
+        MethodError: persons are counted, and the release links all records of each.
+        InputError: persons are counted, and nothing says who stands behind the release's records.
+    """
     request.check()
-    request.schema.refuse_persons("an attack")
-    attacker = Attacker(
-        open_source(request.table, separator=request.separator),
-        open_source(request.release, separator=request.separator).as_labels(),
-        replace(
-            request.schema, others=Others.DROP, waive=(), proposals=proposals(infer=request.infer)
-        ),
-        seed=request.seed,
-        targets=request.targets,
-        centroids=request.centroids,
+    original = open_source(request.table, separator=request.separator)
+    release = open_source(request.release, separator=request.separator)
+    schema = replace(
+        request.schema, others=Others.DROP, waive=(), proposals=proposals(infer=request.infer)
     )
+    if schema.person:
+        return _attack_on_persons(request, schema, original, release)
+    attacker = Attacker(
+        original, release.as_labels(), schema, seed=request.seed, targets=request.targets,
+        centroids=request.centroids,
+    )  # fmt: skip
     register = None if request.register is None else open_source(request.register)
     if request.everything:
         return attacker.all(register, key=request.key)
     return attacker.three_questions(register, key=request.key)
+
+
+def _attack_on_persons(
+    request: AttackRequest, schema: Schema, original: Source, release: Source
+) -> tuple[Comparison, ...]:
+    """Attack persons, of each of whom one record is known."""
+    if schema.trajectories:
+        raise MethodError(
+            problem="an attack knows one record of a person, and a release with a pseudonym of "
+            "the person links all of them; risk --release-person pseudonym counts who stands out"
+        )
+    names: tuple[str, ...] = schema.person
+    if request.person_file is not None:
+        release, names = with_persons(release, request.person_file)
+    elif any(name not in release.columns for name in names):
+        raise InputError(
+            where=release.where,
+            problem="does not say who stands behind each record; name the file that does "
+            "(--person-file, as anonymize --person-file wrote it)",
+        )
+    check_columns(original.where, original.columns, schema.person)
+    return PersonAttacker(
+        Persons(original, schema.person), Persons(release.as_labels(), names), schema,
+        seed=request.seed, targets=request.targets, centroids=request.centroids,
+    ).three_questions()  # fmt: skip
+
+
+def attack_notices(request: AttackRequest) -> tuple[str, ...]:
+    """Return what an attack leaves out."""
+    return (PERSONS_ATTACKED,) if request.schema.person and request.everything else ()

@@ -169,6 +169,7 @@ class AttackWords(SchemaWords, total=False):
     """The words of `attack`; see `AttackRequest`."""
 
     infer: bool | None
+    person_file: str | Path | None
     register: object
     key: str | None
     everything: bool | None

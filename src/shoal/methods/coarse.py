@@ -45,10 +45,6 @@ class Learned(NamedTuple):
 def subtable(table: FrequencyTable, partition: Partition) -> FrequencyTable:
     """Return a partition as a table of its own that still knows the whole."""
     columns = range(len(table.sensitive_domains))
-    people = None
-    if table.persons is not None:
-        everybody = table.people if table.whole_people is None else table.whole_people[1]
-        people = tuple(table.people_by_value(column) for column in columns), everybody
     return FrequencyTable(
         domains=table.domains,
         codes=np.ascontiguousarray(table.codes[partition.rows]),
@@ -57,7 +53,7 @@ def subtable(table: FrequencyTable, partition: Partition) -> FrequencyTable:
         sensitive=np.ascontiguousarray(table.sensitive[partition.rows]),
         whole=tuple(table.reference(column) for column in columns),
         persons=None if table.persons is None else table.persons[partition.rows],
-        whole_people=people,
+        whole_people=None if table.persons is None else table.people_of_all(),
     )
 
 

@@ -143,7 +143,17 @@ class Method:
             return loaded(self.function)(table, promise, self, setting or Setting())
         found = loaded(self.function)(table, promise, self, setting or Setting())
         hold = loaded("shoal.methods.persons:hold_persons")
-        return hold(found, promise, join=self.family != "microaggregation")
+        return hold(
+            found, promise, join=self.family != "microaggregation", borrow=self.makes_clusters
+        )
+
+    @property
+    def makes_clusters(self) -> bool:
+        """Say whether its classes are sets of records, which may be changed one by one.
+
+        Regions of a cut, and levels of a lattice, also say where records that come later belong.
+        """
+        return self.family in ("clustering", "microaggregation")
 
     def must_compile(self) -> bool:
         """Say whether the first search will spend seconds in the compiler."""

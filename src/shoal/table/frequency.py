@@ -137,6 +137,13 @@ class FrequencyTable:
         pairs = np.unique(self.persons[known].astype(np.int64) * max(size, 1) + value[known])
         return (found + np.bincount(pairs % max(size, 1), minlength=size)).astype(np.int64)
 
+    def people_of_all(self) -> tuple[tuple[NDArray[np.int64], ...], int]:
+        """Return the persons of each value of each sensitive column, and all of them."""
+        if self.whole_people is not None:
+            return self.whole_people
+        columns = range(len(self.sensitive_domains))
+        return tuple(self.people_by_value(column) for column in columns), self.people
+
 
 def sampled(table: FrequencyTable, most: int) -> FrequencyTable:
     """Return so many rows, evenly spread over the sorted table; a smaller table as it is."""

@@ -142,15 +142,19 @@ def test_a_notebook_and_a_page_speak_of_persons():
     assert "persons" in report.face().facts["classes"]
 
 
-def test_a_release_that_is_not_attacked_says_so():
-    asked = {**SCHEMA, "columns": {**COLUMNS}}
-    words = ReleaseRequest(
-        table=visits(), schema=Schema.from_document(asked), checks=Checks(attacks="some")
+def test_a_release_of_persons_is_measured_and_attacked_by_persons():
+    made = release(
+        ReleaseRequest(
+            table=visits(), schema=Schema.from_document(SCHEMA), checks=Checks(attacks="some")
+        )
     )
-    notices = release(words).report.notices
-    assert any(notice.startswith("not attacked: attacks look for records") for notice in notices)
-    quiet = ReleaseRequest(table=visits(), schema=Schema.from_document(asked))
-    assert not any("not attacked" in notice for notice in release(quiet).report.notices)
+    before, after, attacks = made.compared
+    assert (before.persons, after.persons) == (4, 4)
+    assert after.prosecutor.maximum <= 0.5
+    assert [each.attack for each in attacks] == ["singling out", "linkage"]
+    assert attacks[0].after.targets == 4
+    assert attacks[0].after.success == 0.0
+    assert not any("attack" in notice for notice in made.report.notices)
 
 
 def test_the_command_line_counts_persons(tmp_path, capsys):

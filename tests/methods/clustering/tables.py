@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from shoal.hierarchies.tree import Hierarchy
 from shoal.schema.schema import Kind
 from shoal.table.domain import line_domain, tree_domain
-from shoal.table.frequency import from_codes
+from shoal.table.frequency import from_codes, join_rows
 
 TREE = Hierarchy.from_rows(
     "place",
@@ -51,6 +51,37 @@ def tables(draw, most=24, sensitive=False, missing=False):
         columns, codes, counts, sensitive_domains=(disease(),),
         sensitive=np.array(values, dtype=np.int32).reshape(n, 1),
     )  # fmt: skip
+
+
+@st.composite
+def of_persons(draw, most=24, sensitive=False):
+    """Draw a table in which 0 … 5 have several records, -1 is somebody with one, -2 nobody."""
+    columns = domains()
+    n = draw(st.integers(1, most))
+    cells = [draw(st.lists(st.integers(0, len(d) - 1), min_size=n, max_size=n)) for d in columns]
+    values = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    persons = draw(st.lists(st.sampled_from([*range(6), -1, -1, -1, -2]), min_size=n, max_size=n))
+    return join_rows(
+        columns,
+        np.array(cells, dtype=np.int32).T.reshape(n, len(columns)),
+        np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=np.int64),
+        sensitive_domains=(disease(),) if sensitive else (),
+        sensitive=np.array(values, dtype=np.int32).reshape(n, 1)[:, : int(sensitive)],
+        persons=np.array(persons, dtype=np.int32),
+    )[0]
+
+
+def people_in(table, row, label, count):
+    """Return the persons of each cluster; who has one record gets a name of their own."""
+    found = {int(group): set() for group in label}
+    for r, group, c in zip(row, label, count, strict=True):
+        who = int(table.persons[r])
+        if who >= 0:
+            found[int(group)].add(who)
+        elif who == -1:
+            known = sum(1 for each in found[int(group)] if isinstance(each, tuple))
+            found[int(group)] |= {(int(r), known + i) for i in range(int(c))}
+    return found
 
 
 def records(table):

@@ -5,27 +5,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.methods.calls import refine
-from tests.methods.clustering.tables import check_release, records, tables
+from tests.methods.clustering.tables import check_release, of_persons, people_in, records, tables
 from tests.naive import cuts as naive
 
 from shoal.kernels.clustering import refine as local_search
 from shoal.kernels.clustering.losses import packed
 from shoal.kernels.clustering.refine import Pieces
 from shoal.methods.arrays import promise_of
-from shoal.methods.clustering import refine as module
+from shoal.methods.catalogue import BestCut
+from shoal.methods.clustering import begin as module
+from shoal.methods.clustering.refine import EFFORTS
 from shoal.methods.clustering.space import space_of
 from shoal.privacy import KAnonymity, LDiversity
 
-STARTS = [module._merged, module._grown, module._cut]
+STARTS = [module.merged, module.grown, module.cut]
 
 
-def begin(table, models, start=module._merged):
+def begin(table, models, start=module.merged):
     """Return the task, the pieces and the clusters that the search begins with."""
     space = space_of(table.domains)
-    task = module._Task(space, packed(space), promise_of(models, table))
-    row, label, count = module._start(table, task, start)
+    task = module.Task(space, packed(space), promise_of(models, table))
+    row, label, count = module.start(table, task, start)
     secret = table.sensitive[row] + task.promise.start[:-1].astype(np.int32)
-    return task, row, Pieces(table.codes[row], count, secret), label
+    who = None if table.persons is None else table.persons[row]
+    return task, row, Pieces(table.codes[row], count, secret, who), label
 
 
 def loss(table, pieces, label):
@@ -79,13 +82,41 @@ def test_every_step_keeps_the_promise(table, k, slack, start):
         assert len(np.unique(table.sensitive[row[mine], 0])) >= 2
 
 
-@pytest.mark.parametrize("effort", module.EFFORTS)
+@settings(max_examples=80, deadline=None)
+@given(
+    table=of_persons(), k=st.integers(1, 4), slack=st.sampled_from([0, 10**5, 10**7]),
+    seed=st.integers(0, 9), start=st.sampled_from(STARTS),
+)  # fmt: skip
+def test_every_step_leaves_k_persons_in_each_cluster(table, k, slack, seed, start):
+    if table.people < k:
+        return
+    task, row, pieces, label = begin(table, [KAnonymity(k)], start)
+    before = loss(table, pieces, label)
+    assert before - step(task, pieces, label, slack, seed) == loss(table, pieces, label)
+    held = people_in(table, row, label, pieces.counts)
+    assert min(len(people) for people in held.values()) >= k
+
+
+@settings(max_examples=20, deadline=None)
+@given(table=of_persons(), k=st.integers(2, 4))
+def test_with_persons_it_never_loses_more_than_bestcut(table, k):
+    if table.people < k:
+        return
+    losses = []
+    for made in (refine(table, [KAnonymity(k)]), BestCut().search(table, [KAnonymity(k)])):
+        assert not made.suppressed
+        found = Pieces(table.codes[made.row], made.count, table.sensitive[made.row])
+        losses.append(loss(table, found, made.label))
+    assert losses[0] <= losses[1]
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
 @settings(max_examples=10, deadline=None)
 @given(table=tables(missing=True), k=st.integers(2, 4))
 def test_no_effort_loses_more_than_the_start(effort, table, k):
     if table.records < k:
         return
-    start = module._cut if effort == "fast" else module._merged
+    start = module.cut if effort == "fast" else module.merged
     _, _, pieces, label = begin(table, [KAnonymity(k)], start)
     release = refine(table, [KAnonymity(k)], effort=effort)
     check_release(release, k)

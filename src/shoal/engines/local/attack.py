@@ -181,10 +181,10 @@ class Attacker:
         # the others every label fits.
         every = list(range(len(self.schema.quasi)))
         used = [self.schema.quasi.index(name) for name in names]
-        truth = self._knowledge(classes, true, every)
+        truth = self.knowledge(classes, true, every)
         if same and used == every:
             return link.linkage(truth, truth, classes.codes, sizes=classes.sizes, errors=errors)
-        partial = self._knowledge(classes, known, used)
+        partial = self.knowledge(classes, known, used)
         fits = [np.zeros((1, len(classes.labels[j])), dtype=np.float32) for j in every]
         values = np.zeros((known.height, len(every)), dtype=np.int64)
         for at, j in enumerate(used):
@@ -198,18 +198,19 @@ class Attacker:
             errors=errors,
         )
 
-    def _knowledge(
+    def knowledge(
         self, classes: ReleasedClasses, frame: pl.DataFrame, used: Sequence[int]
     ) -> link.Knowledge:
+        """Return what is known of targets in some columns, to be compared with classes."""
         fits, values = [], np.empty((frame.height, len(used)), dtype=np.int64)
         for at, j in enumerate(used):
             domain = self.table.domains[j]
-            texts, codes = coded_texts(self._clean(frame[domain.name], j))
+            texts, codes = coded_texts(self.clean(frame[domain.name]))
             fits.append(label_distances(domain, texts, classes.labels[j]))
             values[:, at] = codes
         return link.Knowledge(fits=fits, values=values)
 
-    def _clean(self, series: pl.Series, j: int) -> pl.Series:
+    def clean(self, series: pl.Series) -> pl.Series:
         """Turn the marks for a missing value into missing values."""
         marks = ["", *self.schema.missing]
         text = series.cast(pl.String).str.strip_chars()
@@ -287,7 +288,7 @@ class Attacker:
         """Put the original's tuples into the released classes that cover them."""
         cells = cells_of(self.original, self.schema.quasi, column)
         tuples = cells.group_by(CLASS, maintain_order=True).agg(pl.all().first())
-        known = self._knowledge(
+        known = self.knowledge(
             self._released, tuples.select(self.schema.quasi), list(range(len(self.schema.quasi)))
         )
         released = link.fitting_class(known, self._released.codes, nearest=self.centroids)
@@ -332,7 +333,7 @@ class Attacker:
         left = np.empty((original.height, len(quasi) + len(others)), dtype=np.int64)
         right = np.empty((release.height, len(quasi) + len(others)), dtype=np.int64)
         for j, name in enumerate([*quasi, *others]):
-            values, left[:, j] = coded_texts(self._clean(original[name], j))
+            values, left[:, j] = coded_texts(self.clean(original[name]))
             labels, right[:, j] = coded_texts(release[name])
             if covers and j < len(quasi):
                 fits.append(label_distances(self.table.domains[j], values, labels) == 0)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from shoal.engines.base import Checks, Compared
 from shoal.engines.local.attack import Attacker
+from shoal.engines.local.person_attack import PersonAttacker, Persons
 from shoal.engines.local.risk import risk
 from shoal.engines.local.source import Source, open_source
 from shoal.measures.risk.question import RiskQuestion
@@ -63,3 +64,25 @@ class Pair:
             after = risk(labels, left, population=known, domains=attacker.table.domains)
         tried = attacker.all() if everything else attacker.three_questions()
         return Compared(before, after, tried)
+
+
+def compare_persons(
+    original: Persons, release: Persons, schema: Schema, checks: Checks, *,
+    centroids: bool, seed: int,
+) -> Compared:  # fmt: skip
+    """Measure the risk of the persons of table and release, and attack both.
+
+    release: with who stands behind each of its records.
+    """
+    plain = replace(schema, others=Others.DROP, waive=())
+    asked = RiskQuestion(
+        quasi=schema.quasi, special=checks.attacks == "all", missing=tuple(schema.missing)
+    )
+    before, after = (
+        risk(each.source, replace(asked, person=each.columns)) for each in (original, release)
+    )
+    labels = Persons(release.source.as_labels(), release.columns)
+    attacker = PersonAttacker(
+        original, labels, plain, seed=seed, targets=_TARGETS, centroids=centroids
+    )
+    return Compared(before, after, attacker.three_questions())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,9 +17,10 @@ from shoal.core.temporary import beside
 from shoal.engines.base import Checks, Classes, Compared, Output, Search
 from shoal.engines.coding import with_findings
 from shoal.engines.counts import CountsHere, judge_starred
-from shoal.engines.local.compare import Pair
+from shoal.engines.local.compare import Pair, compare_persons
 from shoal.engines.local.frequencies import Frequencies, frequencies
 from shoal.engines.local.kept import check_kept
+from shoal.engines.local.person_attack import Persons
 from shoal.engines.local.person_file import divided, with_persons
 from shoal.engines.local.persons import repeats_of_release
 from shoal.engines.local.recode import Chunk, Recoder
@@ -48,12 +49,20 @@ class LocalWritten:
     source: Source
     table: object = None
     person: tuple[str, ...] = ()  # columns of the source that say who a record is about
+    original: Callable[[], tuple[Persons, Schema]] | None = None  # where persons are counted
 
     @classmethod
     def with_people(cls, source: Source, people: Path) -> LocalWritten:
         """Return a release in a file, with who stands behind each of its records."""
         both, names = with_persons(source, people)
         return cls(both, person=names)
+
+    def compare_persons(self, checks: Checks, *, centroids: bool, seed: int) -> Compared:
+        """Measure the risk of the persons of table and release, and attack both."""
+        assert self.original is not None
+        original, schema = self.original()
+        release = Persons(self.source, self.person)
+        return compare_persons(original, release, schema, checks, centroids=centroids, seed=seed)
 
     def verify(self, schema: Schema, promise: Sequence[Promise]) -> Verification:
         """Read it again, and who stands behind its records; judge it."""
@@ -154,7 +163,7 @@ class LocalRecords:
                     for _ in divided(iter([Chunk(released, None)]), people):
                         pass
                 table = like(released.drop(person), self.source.given)
-                yield LocalWritten(open_source(released), table, person)
+                yield LocalWritten(open_source(released), table, person, self._with_persons)
             return
         with (
             _class_file(recoder, output.class_file, (*inputs, output.out)),
@@ -171,7 +180,8 @@ class LocalRecords:
                 )  # fmt: skip
             if person:
                 written = open_source(file, separator=self.source.separator)
-                yield LocalWritten.with_people(written, people)
+                found = LocalWritten.with_people(written, people)
+                yield replace(found, original=self._with_persons)
             else:
                 yield LocalWritten(open_written(file, self.source.separator))
 
@@ -191,6 +201,12 @@ class LocalRecords:
             schema=self._found_out,
         )
         return pair.compare(checks, centroids=centroids, seed=seed)
+
+    def _with_persons(self) -> tuple[Persons, Schema]:
+        """Return the table with who stands behind each record, and what is known of its columns."""
+        held = self._held()
+        key = (PERSON,) if PERSON in held.columns else self.schema.person
+        return Persons(held, key), self._found_out
 
     def _held(self) -> Source:
         """Return what is released of the table, in memory where it was scanned into it."""

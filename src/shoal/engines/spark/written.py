@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from shoal.core.errors import UnsafeReleaseError
+from shoal.core.errors import MethodError, UnsafeReleaseError
+from shoal.engines.base import Checks, Compared
 from shoal.engines.spark.chunks import ROWS
 from shoal.engines.spark.frequencies import cells
 from shoal.engines.spark.persons import PERSON
@@ -54,6 +55,14 @@ class SparkWritten:
             return verify_table(self.source, schema, promise)
         check_same_cells(self.source, self.behind, judged_columns(schema, promise))
         return verify_table(self.behind, schema, promise)
+
+    def compare_persons(self, checks: Checks, *, centroids: bool, seed: int) -> Compared:
+        """Refuse: records are attacked one by one, on this machine.
+
+        Raises:
+            MethodError: always.
+        """
+        raise MethodError(problem="--attacks need the local engine")
 
 
 def check_same_cells(source: SparkSource, other: SparkSource, columns: Sequence[str]) -> None:

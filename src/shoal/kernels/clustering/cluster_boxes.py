@@ -7,8 +7,10 @@ piece is known at once, and each column's loss, so that only columns that change
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shoal.kernels.clustering.losses import cost
+from shoal.kernels.clustering.losses import FACTS, cost
+from shoal.kernels.clustering.space import FULL
 from shoal.kernels.helpers import lean
 
 BEST = 2
@@ -23,6 +25,11 @@ SIZE, LOSS, FLOOR, HEAD, SPREAD = range(5)
 LOW, LOW2, HIGH, HIGH2, PART = range(5)
 COMES, GOES = np.int64(1), np.int64(0)  # a plain 0 or True would be compiled for itself
 REST, MORE = 0, 1  # boxes behind the clusters': one without the piece, one with it
+
+
+def sums_fit(losses: NDArray[np.int32], columns: int) -> bool:
+    """Say whether what a box loses in all columns is counted in 32 bits: up to 2,047 alike."""
+    return bool(losses[FULL : FACTS * columns : FACTS].sum(dtype=np.int64) <= 2**31 - 1)
 
 
 @lean
@@ -82,6 +89,30 @@ def renew(cells, pieces, losses, state, numbers, a):
     numbers[a, SIZE] = size
     numbers[a, LOSS] = loss
     numbers[a, FLOOR] = floor_of(losses, state, a)
+
+
+@lean
+def persons_after(pieces, numbers, people, a, goes, comes):
+    """Return the persons of a cluster once a piece has left it and another has come (-1: none).
+
+    people: who each piece is about (-1: each record another person, who has no other; -2: nobody),
+    and below it room for a stamp a person and, at its end, the last stamp.
+    """
+    stamps = people[1]
+    turn = stamps[stamps.size - 1] + 1
+    stamps[stamps.size - 1] = turn
+    seen = np.int64(0)
+    piece = comes if comes >= 0 else numbers[a, HEAD]
+    while piece >= 0:
+        who = people[0, piece]
+        if piece != goes:
+            if who == -1:
+                seen += pieces[piece, RECORDS]
+            elif who >= 0 and stamps[who] != turn:
+                stamps[who] = turn
+                seen += 1
+        piece = numbers[a, HEAD] if piece == comes else pieces[piece, NEXT]
+    return seen
 
 
 @lean

@@ -44,11 +44,11 @@ from shoal.kernels.clustering.cluster_boxes import (
     draw,
     floor_of,
     nearest,
+    persons_after,
     renew,
     shift,
+    sums_fit,
 )
-from shoal.kernels.clustering.losses import FACTS
-from shoal.kernels.clustering.space import FULL
 from shoal.kernels.helpers import lean, lean_outer
 from shoal.kernels.judge import judge, packed
 
@@ -63,11 +63,19 @@ class Pieces(NamedTuple):
     """Pieces of rows: their codes, records and sensitive values.
 
     `secret` numbers the values of all sensitive columns through (`PromiseArrays.start` added).
+    `persons` says who each one is about, as `FrequencyTable.persons` does; None: each record is a
+    person.
     """
 
     codes: NDArray[np.int32]
     counts: NDArray[np.int64]
     secret: NDArray[np.int32]
+    persons: NDArray[np.int32] | None = None
+
+    def at(self, some: NDArray[np.int64]) -> Pieces:
+        """Return some of the pieces."""
+        persons = None if self.persons is None else self.persons[some]
+        return Pieces(self.codes[some], self.counts[some], self.secret[some], persons)
 
 
 def improve(
@@ -99,14 +107,15 @@ def improve(
 
     Guarantee:
         Every cluster keeps the promise, if it did so, or ends without any record. New
-        clusters, with labels above the given ones, keep it too.
+        clusters, with labels above the given ones, keep it too. Where persons are counted, each
+        has k of them; what else is promised is judged by records.
     """
-    codes, counts, secret = pieces
+    codes, counts, secret, persons = pieces
     if codes.dtype != np.int32 or counts.dtype != np.int64 or label.dtype != np.int64:
         raise KernelInputError(problem="codes must be int32, counts and labels int64")
     if len(codes) != len(label) or len(secret) != len(label) or len(turns) != len(slack):
         raise KernelInputError(problem="pieces, labels and turns do not fit each other")
-    if losses[FULL : FACTS * codes.shape[1] : FACTS].sum(dtype=np.int64) > np.iinfo(np.int32).max:
+    if not sums_fit(losses, codes.shape[1]):
         raise KernelInputError(problem="refine takes up to 2,047 columns of equal weight")
     if not len(label):
         return 0
@@ -118,7 +127,7 @@ def improve(
     links[:, RECORDS] = counts
     links[:, LABEL] = label
     numbers = np.zeros((clusters, SPREAD + promise.reference.size), dtype=np.int64)
-    numbers[:, HEAD] = _linked(links, clusters)
+    numbers[:, HEAD] = linked(links, clusters)
     np.add.at(numbers, (label[:, None], SPREAD + secret), counts[:, None])
     near = min(window, max(2, 128 // max(int(promise.k), 1))) if is_thorough else 0
     fallen = local_search(
@@ -129,12 +138,22 @@ def improve(
         np.stack((turns, slack), axis=1),
         np.array([promise.k, window, near, known * is_brief], dtype=np.int64),
         *packed(promise, SPREAD),
+        None if persons is None else stamped(persons),
     )  # fmt: skip
     label[:] = links[:, LABEL]
     return int(fallen)
 
 
-def _linked(links: NDArray[np.int64], clusters: int) -> NDArray[np.int64]:
+def stamped(persons: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return who each piece is about, numbered anew, and below it room for stamps."""
+    known, who = np.unique(persons, return_inverse=True)
+    special = int((known < 0).sum())
+    people = np.zeros((2, len(persons) + 1), dtype=np.int64)
+    people[0, :-1] = np.where(persons < 0, persons, who - special)
+    return people
+
+
+def linked(links: NDArray[np.int64], clusters: int) -> NDArray[np.int64]:
     """Link the pieces of each cluster, the last one first; return the first of each."""
     order = np.argsort(links[:, LABEL], kind="stable")
     is_same = links[order[1:], LABEL] == links[order[:-1], LABEL]
@@ -189,18 +208,20 @@ def dissolve(cells, pieces, losses, state, numbers, room, rules, a, window):
 
 
 @lean
-def emerge(cells, pieces, losses, state, numbers, room, rules, first, e, k, near):
+def emerge(cells, pieces, losses, state, numbers, room, rules, people, first, e, k, near):
     """Found cluster e from pieces that their clusters can spare.
 
     It begins with one piece and takes, from the clusters around, the spare one that makes
-    it grow least, until it has k records. A box that grows never loses less with a piece than
-    before, so a piece is looked at again only where its last answer was less than the best.
+    it grow least, until it has k records, or k persons. A box that grows never loses less with
+    a piece than before, so a piece is looked at again only where its last answer was less than
+    the best.
 
     Returns: the change of the loss (0: there are not enough, or it does not pay), and how many
     moves were made; if it is not below 0, they are to be taken back.
     """
     change = np.int64(0)
     done = np.int64(0)
+    has = np.int64(0)
     home = pieces[first, LABEL]
     listed = np.int64(0)
     for b in range(home - near, home + near + 1):
@@ -222,7 +243,10 @@ def emerge(cells, pieces, losses, state, numbers, room, rules, first, e, k, near
         shift(cells, pieces, losses, state, numbers, room, rules, done - 1, done)
         change += numbers[a, SIZE] * numbers[a, LOSS]
         piece = np.int64(-1)
-        if numbers[e, SIZE] >= k or change + numbers[e, SIZE] * numbers[e, LOSS] >= 0:
+        has = numbers[e, SIZE]
+        if people is not None:
+            has = persons_after(pieces, numbers, people, e, piece, piece)
+        if has >= k or change + numbers[e, SIZE] * numbers[e, LOSS] >= 0:
             break  # it is whole, or has already lost more than others gained
         least = np.int64(1) << 60
         for i in range(listed):
@@ -237,15 +261,21 @@ def emerge(cells, pieces, losses, state, numbers, room, rules, first, e, k, near
             loss = box_loss(cells, losses, state, e, q, COMES, least)
             room[0, i] = loss
             if loss < least:
+                if people is not None:
+                    none = np.int64(-1)
+                    more = persons_after(pieces, numbers, people, e, none, q)
+                    if more == has or persons_after(pieces, numbers, people, a, q, none) < k:
+                        room[0, i] = np.int64(1) << 60
+                        continue
                 least = loss
                 piece = q
     change += numbers[e, SIZE] * numbers[e, LOSS]
-    return change if numbers[e, SIZE] >= k else np.int64(0), done
+    return change if has >= k else np.int64(0), done
 
 
 @lean
 def choose(
-    cells, pieces, losses, state, numbers, room, rules, piece, k, found, same, gain, least
+    cells, pieces, losses, state, numbers, room, rules, people, piece, k, found, same, gain, least
 ):  # fmt: skip
     """Find the best move, swap or pull for a piece; return the change and how many moves (0: none).
 
@@ -260,12 +290,16 @@ def choose(
     kind = 0
     other = np.int64(-1)
     goal = room[1, 0]
-    if (left >= k or left == 0) and not same and room[0, 0] - gain < least:
+    none = np.int64(-1)
+    stay = left
+    if people is not None and left >= k:
+        stay = persons_after(pieces, numbers, people, a, piece, none)
+    if (stay >= k or left == 0) and not same and room[0, 0] - gain < least:
         least = room[0, 0] - gain
         kind = MOVE
     # A pull pays only where the move alone would leave too few behind.
     pulls = np.int64(0)
-    if 0 < left < k and not same and room[0, 0] - old < least:
+    if left > 0 and stay < k and not same and room[0, 0] - old < least:
         pulls = np.int64(2 * PULLS + 1)
     rest = state.shape[1] - 2 + REST
     least_a = np.int64(0)
@@ -303,6 +337,11 @@ def choose(
                 if loss < most:
                     most = least + before - loss
                     loss = b_size * box_loss(cells, losses, state, box, q, GOES, most // b_size)
+                    if people is not None and loss < most:
+                        came = piece if is_swap else none
+                        stay = persons_after(pieces, numbers, people, a, piece, q)
+                        if stay < k or persons_after(pieces, numbers, people, b, q, came) < k:
+                            loss = most
                     if loss < most:
                         least -= most - loss
                         kind = SWAP if is_swap else PULL
@@ -317,11 +356,13 @@ def choose(
 
 
 @lean_outer
-def local_search(cells, pieces, losses, state, numbers, room, turns, settings, rules, rare):
+def local_search(
+    cells, pieces, losses, state, numbers, room, turns, settings, rules, rare, people
+):  # fmt: skip
     """Give every piece its turn; return by how much the loss fell.
 
     cells: codes and, behind them, sensitive values. rules, rare: the promise, where it is more
-    than k; otherwise None.
+    than k; otherwise None. people: see `persons_after`; None: each record is a person.
     """
     clusters = len(numbers)
     k, window, near = settings[0], settings[1], settings[2]
@@ -337,7 +378,10 @@ def local_search(cells, pieces, losses, state, numbers, room, turns, settings, r
         a = pieces[piece, LABEL]
         size = numbers[a, SIZE]
         count = pieces[piece, RECORDS]
-        if numbers[a, LOSS] == 0 or (count >= k and size > count):
+        is_heavy = count >= k and size > count
+        if people is not None:
+            is_heavy = is_heavy and people[0, piece] == -1
+        if numbers[a, LOSS] == 0 or is_heavy:
             continue  # a row that k records share is best left alone
         gain = size * numbers[a, LOSS]
         if size > count:
@@ -360,7 +404,10 @@ def local_search(cells, pieces, losses, state, numbers, room, turns, settings, r
                     cells, pieces, losses, state, numbers, room, rules, a, window
                 )
             elif plan == FOUND:
-                if size - count < k:
+                stay = size - count
+                if people is not None:
+                    stay = persons_after(pieces, numbers, people, a, piece, np.int64(-1))
+                if stay < k:
                     continue
                 for _ in range(clusters):
                     if numbers[e, SIZE] == 0:
@@ -369,14 +416,14 @@ def local_search(cells, pieces, losses, state, numbers, room, turns, settings, r
                 if numbers[e, SIZE] > 0:
                     continue
                 change, moves = emerge(
-                    cells, pieces, losses, state, numbers, room, rules, piece, e, k, near
+                    cells, pieces, losses, state, numbers, room, rules, people, piece, e, k, near
                 )
             else:
                 found = nearest(cells, pieces, losses, state, numbers, piece, window, room)
                 if found == 0:
                     break
                 change, moves = choose(
-                    cells, pieces, losses, state, numbers, room, rules, piece, k, found,
+                    cells, pieces, losses, state, numbers, room, rules, people, piece, k, found,
                     plan == ALIKE, gain, turns[turn, 1],
                 )  # fmt: skip
                 if moves == 0:

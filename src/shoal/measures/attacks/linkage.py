@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,15 +61,8 @@ def linkage(
     records = int(sizes.sum())
     right = certain = unmatched = wrong = 0.0
     best_hit = 0.0
-    step = max(_CELLS // max(len(classes), 1), 1)
-    for at in range(0, targets, step):
-        rows = slice(at, at + step)
-        away = _distances(known, classes, rows)
+    for rows, away, chosen in fitting_classes(known, classes, errors=errors):
         truth = away if true is known else _distances(true, classes, rows)
-        nearest = away.min(axis=1, keepdims=True)
-        chosen = away <= nearest + _SAME
-        if not errors:
-            chosen &= away <= _SAME
         own = chosen & (truth <= truth.min(axis=1, keepdims=True) + _SAME)
         fitting = chosen @ sizes
         hit = np.divide(own.any(axis=1), fitting, out=np.zeros(len(away)), where=fitting > 0)
@@ -91,6 +84,23 @@ def linkage(
             "highest": best_hit,
         },
     )
+
+
+def fitting_classes(
+    known: Knowledge, classes: NDArray[np.int64], *, errors: bool
+) -> Iterator[tuple[slice, NDArray[np.float32], NDArray[np.bool_]]]:
+    """Yield some targets at a time: how far away each class is, and those that fit equally well.
+
+    errors: the nearest ones; otherwise only those that cover everything known.
+    """
+    step = max(_CELLS // max(len(classes), 1), 1)
+    for at in range(0, len(known.values), step):
+        rows = slice(at, at + step)
+        away = _distances(known, classes, rows)
+        chosen = away <= away.min(axis=1, keepdims=True) + _SAME
+        if not errors:
+            chosen &= away <= _SAME
+        yield rows, away, chosen
 
 
 def fitting_class(

@@ -6,6 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+PERSONS_ATTACKED = (
+    "persons are attacked by singling out, linkage and homogeneity; the other attacks look for "
+    "records and are left out"
+)
+"""What a report says where every attack was asked for and persons are counted."""
+
 
 class AttackQuestion(StrEnum):
     """The three questions of the European guidance on anonymisation (opinion 05/2014)."""
@@ -20,7 +26,7 @@ class AttackResult:
     """One attack on one table.
 
     Attributes:
-        targets: records that were attacked.
+        targets: records, or persons, that were attacked.
         success: expected share of targets for which the attacker is right.
         baseline: the same for somebody who has not seen the table's classes.
         detail: further counts and shares; never a value of the table.

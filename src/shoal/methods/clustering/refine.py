@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from itertools import pairwise
 from math import ceil
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.axes import PromiseArrays
-from shoal.kernels.clustering import bestcut
 from shoal.kernels.clustering import refine as local_search
 from shoal.kernels.clustering.losses import packed
 from shoal.kernels.clustering.refine import Pieces
-from shoal.kernels.clustering.space import BRANCHES, FULL, Space, places_of, tree_steps
+from shoal.kernels.clustering.space import FULL
 from shoal.methods.arrays import promise_of
 from shoal.methods.catalogue import KMember, Mondrian, Refine
-from shoal.methods.clustering.clusters import (
-    Clusters,
-    boxes_of,
-    lost_by,
-    order_of,
-    place_leftovers,
+from shoal.methods.clustering.begin import (
+    Beginning,
+    Rows,
+    Task,
+    cut,
+    grown,
+    mended,
+    merged,
+    start,
 )
-from shoal.methods.clustering.kmember import grown
-from shoal.methods.clustering.repair import recode_holding, repaired
+from shoal.methods.clustering.clusters import Clusters, lost_by, order_of
+from shoal.methods.clustering.lines import line_up, places_on_lines
+from shoal.methods.clustering.repair import recode_holding
 from shoal.methods.clustering.space import space_of
-from shoal.methods.clustering.split import split_holding
 from shoal.methods.method import Setting
 from shoal.methods.threads import in_threads
 from shoal.privacy import Promise
@@ -71,9 +72,6 @@ WINDOW = 40
 """Clusters to each side that a cluster deals with (Adult, k = 5, in the same time: NCP 0.0524
 with 16 and 30 rounds, 0.0518 with 64 and 16 rounds)."""
 
-SPREAD = 1.5
-"""How much the columns' weights differ (as powers of e) when clusters line up for a round."""
-
 MERGED = 50_000
 """Up to this many rows begin by being merged. After normal effort that loses 1 to 3 % less on
 Adult than to begin with `bestcut`, a fifth less on restaurant scores (k = 5), where a column has
@@ -83,12 +81,7 @@ GROWN = 500_000
 """Up to this many rows begin as `kmember` has them: on 300,000 hospital stays (k = 10) that alone
 loses a quarter less than `bestcut`."""
 
-NEAR = 512
-"""Clusters that each one looks at for a merger. After normal effort on Adult (k = 10) NCP is
-0.0825 with 128, 0.0809 with 256, 0.0802 with 512."""
-
 Block = TypeVar("Block")
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -153,7 +146,7 @@ def refine(
     effort, seconds = method.effort, method.seconds
     stop = None if seconds is None else time.perf_counter() + seconds
     space = space_of(table.domains)
-    task = _Task(space, packed(space), promise_of(models, table))
+    task = Task(space, packed(space), promise_of(models, table))
     found, done = _searched(table, task, effort, setting, stop)
     candidates = [found]
     if stop is None:
@@ -173,20 +166,21 @@ def refine(
 
 
 def _searched(
-    table: FrequencyTable, task: _Task, effort: str, setting: Setting, stop: float | None
+    table: FrequencyTable, task: Task, effort: str, setting: Setting, stop: float | None
 ) -> tuple[Clusters, int]:
     """Return the clusters that one effort finds, and its rounds; never worse than `bestcut`."""
     plan_for = partial(_plan, effort, seed=setting.seed, stop=stop, threads=setting.threads)
     k = int(task.promise.k)
-    starts: tuple[Beginning, ...] = (_cut,)
+    rows = table.rows if table.persons is None else len(table.tuple_sizes)
+    starts: tuple[Beginning, ...] = (cut,)
     if task.promise.kind.size:
-        starts = (_cut, _mended) if table.rows <= GROWN else starts
-    elif effort != "fast" and table.rows <= MERGED:
-        starts = (_merged,)
-    elif effort != "fast" and table.rows <= GROWN:
-        starts = (_cut, _grown)
-    is_part = starts == (_cut,) and plan_for(table.rows, k=k).share < 1
-    begun = [_start(table, task, begin, is_part=is_part) for begin in starts]
+        starts = (cut, mended) if rows <= GROWN else starts
+    elif effort != "fast" and rows <= MERGED:
+        starts = (merged,)
+    elif effort != "fast" and rows <= GROWN:
+        starts = (cut, grown)
+    is_part = starts == (cut,) and plan_for(table.rows, k=k).share < 1
+    begun = [start(table, task, begin, is_part=is_part) for begin in starts]
     first = min(begun, key=lambda start: lost_by(table, task.space, start))
     row, label, count = first
     size = k
@@ -194,11 +188,13 @@ def _searched(
         size = max(k, table.records // (int(label.max()) + 1))
     plan = plan_for(len(row), k=size)
     secret = table.sensitive[row] + task.promise.start[:-1].astype(np.int32)
-    label, done = _improve(Pieces(table.codes[row], count, secret), label, task=task, plan=plan)
+    who = None if table.persons is None else table.persons[row]
+    pieces = Pieces(table.codes[row], count, secret, who)
+    label, done = _improve(pieces, label, task=task, plan=plan)
     every = np.arange(table.rows)
     found = [Clusters(row, label, count), first]
-    if starts == (_merged,):
-        found.append(_cut(table, task, every))
+    if starts == (merged,):
+        found.append(cut(table, task, every))
     return min(found, key=lambda each: lost_by(table, task.space, each)), done
 
 
@@ -221,101 +217,13 @@ def _plan(
     )
 
 
-class _Task(NamedTuple):
-    """What is lost, and what is promised."""
-
-    space: Space
-    losses: NDArray[np.int32]
-    promise: PromiseArrays
-
-
-Beginning = Callable[[FrequencyTable, _Task, Rows], Clusters]
-
-
-def _start(
-    table: FrequencyTable, task: _Task, begin: Beginning, *, is_part: bool = False
-) -> Clusters:
-    """Return clusters that keep the promise if the whole table does.
-
-    is_part: only a part of the clusters will be improved.
-    """
-    k = max(int(task.promise.k), 1)
-    every = np.arange(table.rows)
-    light = np.flatnonzero(table.counts < k)
-    if task.promise.kind.size or begin is _merged or table.counts[light].sum() < k:
-        # A heavy row may break the promise alone, or be the best that a light one merges with.
-        light = every
-    row, label, records = _begun(table, task, begin, light)
-    if is_part and len(light) < table.rows:
-        # What heavy rows have to spare may not find the light ones: they may do better together.
-        starts = (Clusters(row, label, records), _begun(table, task, begin, every))
-        row, label, records = min(starts, key=lambda start: lost_by(table, task.space, start))
-    spare = np.clip(records - k, 0, k - 1)  # nobody needs more
-    return Clusters(
-        np.concatenate((row, np.repeat(row, spare))),
-        np.concatenate((label, np.repeat(label, spare))),
-        np.concatenate((records - spare, np.ones(spare.sum(), dtype=np.int64))),
-    )
-
-
-def _begun(table: FrequencyTable, task: _Task, begin: Beginning, light: Rows) -> Clusters:
-    """Return clusters of light rows, and every other row as one of its own."""
-    own = np.setdiff1d(np.arange(table.rows), light, assume_unique=True)
-    found = begin(table, task, light)
-    return Clusters(
-        np.concatenate((found.row, own)),
-        np.concatenate((found.label, int(found.label.max()) + 1 + np.arange(len(own)))),
-        np.concatenate((found.records, table.counts[own])),
-    )
-
-
-def _cut(table: FrequencyTable, task: _Task, rows: Rows) -> Clusters:
-    some = slice(None) if len(rows) == table.rows else rows
-    found = bestcut.cut(
-        table.codes[some], table.counts[some], table.sensitive[some],
-        losses=task.losses, promise=task.promise,
-    )  # fmt: skip
-    ordered = rows[found.row]
-    return Clusters(ordered, found.label[found.row], table.counts[ordered])
-
-
-def _merged(table: FrequencyTable, task: _Task, rows: Rows) -> Clusters:
-    return _kept(table, task, Clusters(rows, np.arange(len(rows)), table.counts[rows]))
-
-
-def _grown(table: FrequencyTable, task: _Task, rows: Rows) -> Clusters:
-    part = replace(
-        table, codes=table.codes[rows], counts=table.counts[rows],
-        sensitive=table.sensitive[rows], persons=None,
-    )  # fmt: skip
-    k = max(int(task.promise.k), 1)
-    found = place_leftovers(grown(part, task.space, k=k, first=0), part.codes, task.space)
-    return _kept(table, task, Clusters(rows[found.row], found.label, found.records))
-
-
-def _mended(table: FrequencyTable, task: _Task, rows: Rows) -> Clusters:
-    """Cut for k alone, merge until the promise holds, split again what can be split."""
-    none = np.zeros(0, dtype=np.int32)
-    plain = task._replace(promise=task.promise._replace(kind=none))
-    held = _kept(table, task, _cut(table, plain, rows))
-    return split_holding(table, held, space=task.space, promise=task.promise)
-
-
-def _kept(table: FrequencyTable, task: _Task, clusters: Clusters) -> Clusters:
-    """Merge clusters until each keeps the promise."""
-    held = repaired(table, clusters, space=task.space, promise=task.promise, near=NEAR)
-    if (held.label < 0).any():  # the whole table breaks the promise: to be repaired in the end
-        return held._replace(label=np.zeros_like(held.label))
-    return held
-
-
 @dataclass(frozen=True)
 class _Round:
     """What the blocks of one round share."""
 
     members: Pieces
     label: NDArray[np.int64]
-    task: _Task
+    task: Task
     cool: int
     is_thorough: bool
     is_brief: bool
@@ -324,13 +232,12 @@ class _Round:
     def improve(self, block: tuple[int, NDArray[np.int64]]) -> tuple[NDArray[np.int64], int]:
         """Return the labels of a block's members, and by how much the loss fell."""
         number, at = block
-        codes, counts, secret = self.members
         chance = np.random.default_rng((*self.chance, number))
         label = self.label[at] - self.label[at[0]]
         turns = chance.permutation(len(at))
         slack = (chance.exponential(size=len(at)) * self.cool).astype(np.int64)
         fallen = local_search.improve(
-            Pieces(codes[at], counts[at], secret[at]),
+            self.members.at(at),
             label,
             losses=self.task.losses,
             promise=self.task.promise,
@@ -344,16 +251,16 @@ class _Round:
 
 
 def _improve(
-    members: Pieces, label: NDArray[np.int64], *, task: _Task, plan: _Plan
+    members: Pieces, label: NDArray[np.int64], *, task: Task, plan: _Plan
 ) -> tuple[NDArray[np.int64], int]:
     """Improve the clusters round by round; return the best labels and the number of rounds."""
     done = 0
     fallen = most = 0
     best = label
     whole = int(task.space.column[:, FULL].max(initial=0))
-    places = _places(task.space)
+    places = places_on_lines(task.space)
     while plan.goes_on(done):
-        rank = _line_up(members.codes, label, places, np.random.default_rng((plan.seed, done)))
+        rank = line_up(members.codes, label, places, np.random.default_rng((plan.seed, done)))
         label = rank[label]
         order = order_of(label)
         blocks = [(i, order[a:b]) for i, (a, b) in enumerate(pairwise(_edges(label[order])))]
@@ -399,46 +306,6 @@ def _some(blocks: list[Block], share: float, chance: np.random.Generator) -> lis
     """Return a share of the blocks, at least one, in their order."""
     many = max(1, round(share * len(blocks)))
     return [blocks[i] for i in np.sort(chance.permutation(len(blocks))[:many])]
-
-
-def _places(space: Space) -> list[NDArray[np.float64]]:
-    """Return, for each column, its codes on a line: as far apart as neighbours lose, 0 … 1."""
-    found = []
-    for j in range(len(space.column)):
-        if space.column[j, BRANCHES]:
-            at = np.cumsum(np.append(0, tree_steps(space, j)[1, :-1]), dtype=np.float64)
-        else:
-            at = places_of(space, j).astype(np.float64)
-        found.append((at - at[0]) / max(float(at[-1] - at[0]), 1.0))
-    return found
-
-
-def _line_up(
-    codes: NDArray[np.int32],
-    label: NDArray[np.int64],
-    places: Sequence[NDArray[np.float64]],
-    chance: np.random.Generator,
-) -> NDArray[np.int64]:
-    """Return the place of each cluster in a line of neighbours, another one each time.
-
-    Each column halves the line of clusters again and again, those with more weight sooner.
-    """
-    low, high = boxes_of(codes, label)
-    middle = ((low.astype(np.int64) + high) // 2).astype(np.int32)
-    key = np.zeros(len(middle), dtype=np.int64)
-    weights = np.exp(chance.uniform(-SPREAD, SPREAD, len(places)))
-    shifts = chance.uniform(0, 1, len(places))
-    bits = [(weight / 2**bit, j, bit) for j, weight in enumerate(weights) for bit in range(1, 16)]
-    grid = [
-        ((at[middle[:, j]] * 0.999 + shift) * 2**15).astype(np.int64)
-        for j, (at, shift) in enumerate(zip(places, shifts, strict=True))
-    ]
-    for _, j, bit in sorted(bits, reverse=True)[:62]:
-        key = key << 1 | (grid[j] >> (16 - bit)) & 1
-    order = np.argsort(key, kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return rank
 
 
 def _edges(label: NDArray[np.int64]) -> list[int]:
