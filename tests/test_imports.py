@@ -49,7 +49,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         _GROUND | {"api", "methods", "formats"},
         {"sklearn", "numpy", "polars"},
     ),
-    "cli": (_GROUND | {"api", "jobs", "methods"}, {"typer", "rich"}),
+    "cli": (_GROUND | {"api", "jobs", "methods", "formats"}, {"typer", "rich"}),
     "web": (_GROUND | {"api", "jobs", "methods"}, {"nicegui"}),
 }
 

@@ -27,7 +27,7 @@ class PresetOptions(opt.Group):
 
     panel: ClassVar[str] = "Roles"
 
-    preset: str | None = opt.option(None, "Do as a rule says: hipaa-safe-harbor.", "NAME")
+    preset: str | None = opt.option(None, "Do as a rule says.", "hipaa-safe-harbor")
     as_of: str | None = opt.option(None, "Day that decides ages, with --preset.", "DATE")
 
     def plan(

@@ -66,8 +66,8 @@ def encode(
     on_unseen: Annotated[
         str | None,
         typer.Option(
-            metavar="WHAT",
-            help="Values that the model never saw: suppress, nearest or error.",
+            metavar="suppress|nearest|error",
+            help="What becomes of values that the model never saw.",
             rich_help_panel="Method",
         ),
     ] = None,

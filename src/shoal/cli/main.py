@@ -19,6 +19,7 @@ import typer
 from shoal.cli import standard
 from shoal.cli.anonymize import anonymize
 from shoal.cli.budget import budget
+from shoal.cli.completion import completion
 from shoal.cli.compose import compose
 from shoal.cli.demo import demo
 from shoal.cli.drift import drift
@@ -54,7 +55,7 @@ app = typer.Typer(
 )
 _COMMANDS: tuple[Callable[..., int], ...] = (
     *(anonymize, learn, encode, verify, metrics, risk, infer, recommend, stats, drift, compose),
-    *(key, methods, sample, demo, warm),
+    *(key, methods, sample, demo, warm, completion),
 )
 for _command in _COMMANDS:
     app.command(cls=Command)(_command)

@@ -32,7 +32,9 @@ def recommend(
     prefer: Annotated[
         str,
         typer.Option(
-            metavar="WHAT", help="originals or precision; else none.", rich_help_panel="Method"
+            metavar="originals|precision",
+            help="What counts more; else neither.",
+            rich_help_panel="Method",
         ),
     ] = "none",
     min_precision: Annotated[

@@ -12,7 +12,8 @@ import polars as pl
 from shoal.core.documents import reason
 from shoal.core.errors import InputError
 from shoal.engines.local.source import Source
-from shoal.formats.csv_check import CHUNK, DAMAGED, check_bytes, open_bytes
+from shoal.formats.csv_check import CHUNK, check_bytes
+from shoal.formats.csv_header import DAMAGED, open_bytes
 from shoal.kernels.encoding.csv_runs import find_runs
 
 WEIGHT = "\x00weight"

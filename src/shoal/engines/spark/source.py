@@ -17,7 +17,8 @@ from shoal.core.errors import InputError, ShoalError
 from shoal.core.spreadsheet import BARE, GUARDED, NUMBER
 from shoal.engines.refusals import check_columns
 from shoal.engines.spark.session import require, session
-from shoal.formats.csv_check import CHUNK, check_bytes, check_csv, open_bytes
+from shoal.formats.csv_check import CHUNK, check_bytes, check_csv
+from shoal.formats.csv_header import open_bytes
 from shoal.formats.endings import format_of
 from shoal.formats.frames import to_lazy
 from shoal.formats.spark_table import SparkTable
