@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options as opt
-from shoal.cli import standard
+from shoal.cli import progress, standard
 from shoal.cli.render import as_json, warning_lines
 from shoal.jobs.requests import EncodeRequest, Output
 from shoal.schema.schema import Schema
@@ -143,6 +143,7 @@ def _encode_stream(request: EncodeRequest, model: str, rejects: str | None, *, q
         schema=request.schema,
         spreadsheet_safe=bool(request.output.spreadsheet_safe),
     )
+    progress.clear()
     report = encode_stream(asked, sys.stdin.buffer, sys.stdout.buffer)
     if not quiet:
         print(as_json(report.to_document()), file=sys.stderr)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import typer
 
-from shoal.cli import standard
+from shoal.cli import progress, standard
 from shoal.cli.colour import RED, is_coloured, painted
 from shoal.cli.render import as_json
 from shoal.core.documents import Document, reason
@@ -64,6 +64,7 @@ class Failure:
             json: a program reads the answer.
             released: standard output is kept for a release, so that the document goes elsewhere.
         """
+        progress.clear()
         document = standard.renamed(as_json(self.to_document()))
         if json and released:
             print(document, file=sys.stderr)

@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli import standard
+from shoal.cli import progress, standard
 from shoal.cli.anonymize import anonymize
 from shoal.cli.budget import budget
 from shoal.cli.completion import completion
@@ -87,7 +87,7 @@ def main(argv: list[str] | None = None) -> int:
     with suppress(ValueError):  # not the main thread: the caller handles signals
         signal.signal(signal.SIGTERM, _terminated)
     words = sys.argv[1:] if argv is None else argv
-    with standard.streams():
+    with standard.streams(), progress.shown(words):
         return _run(argv, words)
 
 

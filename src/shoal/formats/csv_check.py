@@ -13,7 +13,8 @@ import numpy as np
 
 from shoal.core.documents import reason
 from shoal.core.errors import InputError
-from shoal.formats.csv_header import DAMAGED, LINES_ABOVE, header, open_bytes
+from shoal.core.watch import watcher
+from shoal.formats.csv_header import DAMAGED, LINES_ABOVE, header, open_bytes, share_read
 from shoal.kernels.encoding import csv_shape
 
 CHUNK = 16 * 2**20
@@ -93,7 +94,7 @@ def _check(file: IO[bytes], *, where: str, separator: str | None, above: int = 0
             size += len(chunk)
             yield chunk
 
-    state = _scan(chunks(), used, fields=len(columns), where=where, above=above)
+    state = _scan(chunks(), used, fields=len(columns), where=where, above=above, file=file)
     return CsvShape(
         columns=columns,
         separator=used,
@@ -115,9 +116,9 @@ def _chunks(head: bytes, file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _scan(
-    chunks: Iterator[bytes], separator: str, *, fields: int, where: str, above: int
+    chunks: Iterator[bytes], separator: str, *, fields: int, where: str, above: int, file: IO[bytes]
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    state = csv_shape.fresh_state()
+    state, watch = csv_shape.fresh_state(), watcher()
     rest = b""
     for chunk in chunks:
         state[csv_shape.HIGH] = 0
@@ -128,6 +129,7 @@ def _scan(
             hint = LINES_ABOVE if is_early and line <= EARLY and not above else ""
             raise InputError(where=f"{where}, line {line + above}", problem=_FAULTS[fault] + hint)
         rest = _check_utf8(rest, chunk, high=bool(state[csv_shape.HIGH]), where=where)
+        watch.advance(int(state[csv_shape.RECORDS]), share=share_read(file))
     if rest:
         raise not_utf8(where, rest)
     if state[csv_shape.PLACE] == csv_shape.QUOTED:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import os
 import zlib
 from itertools import islice
 from pathlib import Path
@@ -25,6 +26,15 @@ LINES_ABOVE = (
 def open_bytes(path: Path) -> IO[bytes]:
     """Open a file for reading, unpacked if its name ends in .gz."""
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
+def share_read(file: IO[bytes]) -> float | None:
+    """Return what share of a file has been read, packed or not; None where it has no length."""
+    source = getattr(file, "fileobj", None) or file  # the packed bytes of a gzip file
+    try:
+        return float(source.tell()) / max(os.fstat(file.fileno()).st_size, 1)
+    except OSError:
+        return None
 
 
 def header(text: str, *, where: str, separator: str | None) -> tuple[tuple[str, ...], str]:

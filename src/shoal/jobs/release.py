@@ -10,10 +10,11 @@ from typing import Generic, TypeVar
 
 from shoal.core.documents import Document
 from shoal.core.errors import NoSolutionError, UnsafeReleaseError
+from shoal.core.watch import tell
 from shoal.engines.base import Classes, Compared, Progress, Table, Written
 from shoal.engines.choose import engine_for
 from shoal.jobs.account import Judged, account
-from shoal.jobs.clock import Clock, silent
+from shoal.jobs.clock import Clock
 from shoal.jobs.documents import public_document
 from shoal.jobs.requests import ReleaseRequest
 from shoal.jobs.search import Opened, opened
@@ -50,7 +51,7 @@ class Release(Generic[Released]):
 def release(
     request: ReleaseRequest,
     *,
-    progress: Progress = silent,
+    progress: Progress = tell,
     look: Callable[[Written], None] | None = None,
 ) -> Release[object]:
     """Release a table: search, recode, verify what is written, and only then publish it.

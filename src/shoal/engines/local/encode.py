@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.core.watch import tell
 from shoal.edge.fast import FastEncoder
 from shoal.edge.stream import EncodeReport
 from shoal.engines.base import Output
@@ -190,6 +191,7 @@ class LocalEncoding:
                 divided(chunks, people) if by_person else chunks, file,
                 separator=self.source.separator, spreadsheet_safe=output.spreadsheet_safe,
             )  # fmt: skip
+            tell("verify")
             written = open_source(file, separator=self.source.separator)
             if by_person:
                 yield LocalWritten.with_people(written, people)

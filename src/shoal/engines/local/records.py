@@ -14,6 +14,7 @@ import polars as pl
 
 from shoal.core.secret_keys import Keys
 from shoal.core.temporary import beside
+from shoal.core.watch import tell
 from shoal.engines.base import Checks, Classes, Compared, Output, Search
 from shoal.engines.coding import with_findings
 from shoal.engines.counts import CountsHere, judge_starred
@@ -168,7 +169,9 @@ class LocalRecords:
                 write_chunks(
                     divided(chunks, people) if person else chunks, file,
                     separator=self.source.separator, spreadsheet_safe=output.spreadsheet_safe,
+                    expected=recoder.released,
                 )  # fmt: skip
+            tell("verify")
             if person:
                 written = open_source(file, separator=self.source.separator)
                 yield LocalWritten.with_people(written, people)

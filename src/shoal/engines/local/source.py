@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal.core.documents import reason
 from shoal.core.errors import InputError
+from shoal.core.watch import watcher
 from shoal.engines.coding import with_codes
 from shoal.formats.csv_check import CsvShape, check_csv
 from shoal.formats.csv_file import CsvFile, plain_copy
@@ -91,6 +92,11 @@ class Source:
         """Return about how many bytes the records take, unpacked."""
         return self._extent[1]
 
+    @property
+    def _known_records(self) -> int | None:
+        """Return how many records a file has; None where that is a guess."""
+        return None if self.path is None or self.format == "jsonl" else self._extent[0]
+
     @cached_property
     def _extent(self) -> tuple[int, int]:
         """Return about how many records a file has, and how many bytes they take.
@@ -123,8 +129,12 @@ class Source:
         if self.path is not None:
             records, size = self._extent
             most = min(most, max(BATCH_BYTES * records // max(size, 1), 1))
+        done, known, watch = 0, self._known_records, watcher()
         try:
-            yield from lazy.collect_batches(chunk_size=most, maintain_order=True)
+            for batch in lazy.collect_batches(chunk_size=most, maintain_order=True):
+                done += batch.height
+                watch.advance(done, known)
+                yield batch
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(where=self.where, problem=_safe(error)) from None
 
