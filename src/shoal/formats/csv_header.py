@@ -49,11 +49,15 @@ def header(text: str, *, where: str, separator: str | None) -> tuple[tuple[str, 
     if separator is None:
         separator = _sniffed(text, first)
     if len(separator) != 1 or ord(separator) > 127 or separator in '"\r\n':
-        raise InputError(where="--sep", problem="the separator must be one plain character")
+        raise InputError(
+            where="--sep", problem="the separator must be one plain character, such as ;"
+        )
     try:
         columns = next(csv.reader(io.StringIO(text), delimiter=separator, strict=True), [])
     except csv.Error:
-        raise InputError(where=where, problem="the header has an open or stray quote") from None
+        raise InputError(
+            where=where, problem="the header has an open or stray quote; mend it"
+        ) from None
     unnamed = sum(1 for name in columns if not name.strip())
     if unnamed:
         raise InputError(

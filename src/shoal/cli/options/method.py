@@ -125,7 +125,9 @@ class MethodOptions(Group):
         known = {each.name for each in asked.parameters()}
         ignored = [f"--{name}" for name in given if name not in known]
         if ignored:
-            raise refusal("options", f"{', '.join(ignored)}: not for --method {self.method}")
+            named = ", ".join(ignored)
+            text = f"{named}: not for --method {self.method}; see `shoal methods {self.method}`"
+            raise refusal("options", text)
         own = from_texts(kind_named(self.method), self.set or ())
         twice = [f"--{name} and --set {name}" for name in own if name in given]
         if twice:

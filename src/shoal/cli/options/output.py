@@ -47,7 +47,7 @@ class OutputOptions(Group):
         from shoal.jobs.places import check_place, check_report
 
         if not self.out:
-            raise refusal("options", f"{command} needs --out FILE")
+            raise refusal("options", f"{command} needs --out FILE (or --out -, standard output)")
         if self.out == standard.MARK and on_spark:
             raise refusal("--out", "standard output needs the local engine; name a file")
         place = standard.release() if self.out == standard.MARK else Path(self.out)

@@ -46,7 +46,8 @@ def with_persons(source: Source, file: str | Path) -> tuple[Source, tuple[str, .
     if lines != records:
         raise InputError(
             where=str(file),
-            problem=f"has {lines} lines for {records} records; it belongs to another table",
+            problem=f"has {lines} lines for {records} records, so it belongs to another table; "
+            "name the one that was written with this release",
         )
     names = {name: _MARK + name for name in beside.columns}
     both = pl.concat(

@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal.core.documents import reason
 from shoal.core.errors import InputError
+from shoal.core.suggest import no_file
 from shoal.core.watch import watcher
 from shoal.engines.coding import with_codes
 from shoal.formats.csv_check import CsvShape, check_csv
@@ -164,7 +165,9 @@ def _safe(error: Exception) -> str:
     """Say what went wrong without the data that Polars likes to quote."""
     if isinstance(error, OSError):
         return reason(error)
-    return f"the file cannot be read as a table ({type(error).__name__}); is it damaged?"
+    return (
+        f"the file cannot be read as a table ({type(error).__name__}); is it damaged? Get it again"
+    )
 
 
 def open_source(table: object, *, separator: str | None = None) -> Source:
@@ -186,12 +189,12 @@ def open_source(table: object, *, separator: str | None = None) -> Source:
 
 def _open_path(file: CsvFile, *, separator: str | None) -> Source:
     path = Path(file)
-    kind = format_of(path)
     where = str(path)
-    if not path.exists():
-        raise InputError(where=where, problem="no such file")
     if path.is_dir():
-        raise InputError(where=where, problem="a folder, not a file")
+        raise InputError(where=where, problem="a folder, not a file; name a file in it")
+    kind = format_of(path)
+    if not path.exists():
+        raise InputError(where=where, problem=no_file(path))
     if kind in ("csv", "csv.gz"):
         copied = plain_copy(file)
         place, keeper = (path, None) if copied is None else copied

@@ -51,6 +51,8 @@ def all_or_nothing(
             )
     if goal.is_dir():
         raise OutputError(where=str(out), problem="is a folder; name a file in it")
+    if not goal.absolute().parent.exists():
+        raise OutputError(where=str(out), problem="lies in a folder that is not there; make it")
     # The ending stays last: it tells readers the format.
     ending = "".join(goal.suffixes[-2:]) if goal.name.endswith(".gz") else goal.suffix
     try:
