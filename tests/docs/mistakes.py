@@ -382,7 +382,7 @@ def page(answers: dict[Mistake, Answer]) -> str:
         f"{total} commands that cannot be meant, each with its message: where, what, how to go on;",
         f"{twins} of them in Python, too, which says the same. `make mistakes` writes this page by",
         "running them on small made-up files, and a test holds it to the code. None of them writes",
-        "anything, and no message has a value of the data. With `--json` the same message is one JSON",
+        "anything, and no message has a value of the data. With `--json` a message is one JSON",
         "document.",
         "",
     ]
