@@ -20,10 +20,10 @@ ModelFile = Annotated[
 
 _BATCH = opt.Use(without=("table", "query"), help={"source": "Table, or - for a stream."})
 _WRITTEN = opt.Use(
-    only=("out", "suppressed", "spreadsheet_safe"),
+    only=("out", "suppressed", "spreadsheet_safe", "person_file"),
     help={
         "out": "The encoded table; - is standard output.",
-        "suppressed": "Suppressed records: remove or star.",
+        "person_file": "With --safe, by persons: who is behind each record; stays inside.",
     },
 )
 _KNOWN = opt.Use(
@@ -98,6 +98,8 @@ def encode(
     request.check()
     if is_stream:
         _check_stream(place)
+        if written.person_file is not None:
+            raise opt.refusal("--person-file", "goes with --safe, which knows the whole batch")
         _encode_stream(request, model, rejects, quiet=answer.quiet)
         return 0
     read = () if on_spark else place.files()

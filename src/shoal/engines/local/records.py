@@ -21,9 +21,9 @@ from shoal.engines.counts import CountsHere, judge_starred
 from shoal.engines.local.compare import Pair
 from shoal.engines.local.frequencies import Frequencies, frequencies
 from shoal.engines.local.kept import check_kept
-from shoal.engines.local.person_file import divided, with_persons
+from shoal.engines.local.person_file import divided, with_persons, write_persons
 from shoal.engines.local.persons import repeats_of_release
-from shoal.engines.local.recode import Chunk, Recoder
+from shoal.engines.local.recode import Recoder
 from shoal.engines.local.replacing import Replacing
 from shoal.engines.local.runs import open_release
 from shoal.engines.local.source import Source, open_source
@@ -151,9 +151,7 @@ class LocalRecords:
                 person_place(output.person_file, inputs, is_needed=bool(person)) as people,
             ):
                 released = pl.concat([chunk.whole() for chunk in recoder.chunks()])
-                if output.person_file is not None:
-                    for _ in divided(iter([Chunk(released, None)]), people):
-                        pass
+                write_persons(released, people, is_kept=output.person_file is not None)
                 table = like(released.drop(person), self.source.given)
                 yield LocalWritten(open_source(released), table, person)
             return
