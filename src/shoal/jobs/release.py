@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from shoal.core.documents import Document
 from shoal.core.errors import NoSolutionError, UnsafeReleaseError
@@ -21,6 +21,9 @@ from shoal.jobs.search import Opened, opened
 from shoal.measures.risk.question import RiskQuestion
 from shoal.reports.release import ReleaseReport, Verification, stars_removed
 from shoal.schema.schema import Schema
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Released = TypeVar("Released", covariant=True)
 
@@ -40,6 +43,10 @@ class Release(Generic[Released]):
     def to_dict(self) -> Document:
         """Return the report as plain data."""
         return self.report.to_document()
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return what was lost in each recoded column; the release itself is `table`."""
+        return self.report.to_frame()
 
     def __repr__(self) -> str:
         return self.report.face().line("Release")
