@@ -9,6 +9,7 @@
 #   make house   what can be counted of the source, and where to look
 #   make readme  renew the output that README shows
 #   make tutorials   renew what the Python examples of the tutorials print
+#   make mistakes    renew the page of mistakes and their messages
 
 PYTHON ?= python3
 VENV := .venv
@@ -19,7 +20,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 OUT := out
 MICROPYTHON := $(VENV)/npm/.ready
 
-.PHONY: run test test-all test-plain test-spark check house readme tutorials format lock bench clean
+.PHONY: run test test-all test-plain test-spark check house readme tutorials mistakes format lock bench clean
 
 # Kernels are compiled when a command first needs them: `make run` needs few.
 $(RUNS): requirements-run.lock pyproject.toml
@@ -75,6 +76,9 @@ readme: $(RUNS)
 
 tutorials: $(STAMP)
 	$(BIN)/python -m tests.docs.tutorials
+
+mistakes: $(STAMP)
+	$(BIN)/python -m tests.docs.mistakes
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix src tests benchmarks

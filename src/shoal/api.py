@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Unpack, overload
 
 from shoal.core.documents import Document
+from shoal.core.watch import tell, watcher
 from shoal.edge.export import export
 from shoal.edge.stream import EncodeReport
 from shoal.engines.local.drift import DriftReport
@@ -26,7 +28,6 @@ from shoal.jobs import release as releasing
 from shoal.jobs import risk as risking
 from shoal.jobs import verify as verifying
 from shoal.jobs import xk as xk_job
-from shoal.jobs.clock import silent
 from shoal.jobs.encode import Encoded, StreamRequest
 from shoal.jobs.hierarchy import ColumnValues, draw_hierarchy, wordnet_hierarchy
 from shoal.jobs.infer import PresetRequest
@@ -204,7 +205,7 @@ def anonymize(
         ['[34, 36]', '[34, 36]', '[51, 53]', '[51, 53]']
     """
     request = release_request(table, schema, out=out, **words)
-    return releasing.release(request, progress=words.get("progress") or silent)
+    return releasing.release(request, progress=words.get("progress") or tell)
 
 
 @spelled(LearnWords)
@@ -222,7 +223,7 @@ def learn_with_report(
     """Learn a recoding; return the model and the account of how it was found."""
     found = asked_schema(schema, words)
     request = request_of(LearnRequest, words, table=table, schema=found, method=asked_method(words))
-    learned = learning.learn(request, progress=words.get("progress") or silent)
+    learned = learning.learn(request, progress=words.get("progress") or tell)
     return learned.model, learned.report
 
 
@@ -416,9 +417,10 @@ def sample(
     """Write a made-up table (`hospital` or `zipf`) with its schema and hierarchies."""
     from shoal.samples import hospital, zipf
 
+    told = partial(watcher().advance, of=records)
     if which == "zipf":
-        return zipf(out, records, seed=seed, overwrite=overwrite, **words)
-    return hospital(out, records, seed=seed, overwrite=overwrite)
+        return zipf(out, records, seed=seed, overwrite=overwrite, progress=told, **words)
+    return hospital(out, records, seed=seed, overwrite=overwrite, progress=told)
 
 
 def build_hierarchy(

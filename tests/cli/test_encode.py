@@ -187,3 +187,21 @@ def test_what_a_stream_cannot_be_asked(
     answer = run(*asked) if "--engine" in flags else run(*asked, "--engine", "local")
     assert (answer.code, answer.out) == (2, "")
     assert words in answer.err
+
+
+@pytest.mark.local("persons are counted by the local engine")
+def test_who_stands_behind_each_record_of_a_batch_is_kept_for_verify(run, tmp_path):
+    table, model, people = tmp_path / "t.csv", tmp_path / "m.json", tmp_path / "inside.csv"
+    rows = "".join(f"{20 + i % 10},p{i // 2}\n" for i in range(60))
+    table.write_text(f"age,who\n{rows}", encoding="utf-8")
+    asked = ("--qi", "age", "--numeric", "age", "-k", "3")
+    assert run("learn", table, *asked, "--person", "who", "--model", model).code == 0
+    out = tmp_path / "encoded.csv"
+    done = run("encode", model, table, "--safe", "--out", out, "--person-file", people)
+    assert done.code == 0, done.err
+    assert run("verify", out, *asked, "--person-file", people).code == 0
+    refused = run("encode", model, table, "--out", tmp_path / "x.csv", "--person-file", people)
+    assert refused.code == 2
+    assert "--person-file: goes with --safe" in refused.err
+    streamed = run("encode", model, "-", "--person-file", people)
+    assert "--person-file: goes with --safe" in streamed.err

@@ -28,7 +28,7 @@ def table(tmp_path):
          "-k: must be a whole number (see shoal anonymize --help)"),
         (("anonymize", "t.csv", "--t", "many"), "--t: must be a number (see shoal anonymize"),
         (("learn", "t.csv"), "--model is missing (see shoal learn --help)"),
-        (("verify", "t.csv", "--qi"), "requires an argument (see shoal verify --help)"),
+        (("verify", "t.csv", "--qi"), "--qi needs a value behind it (see shoal verify --help)"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )  # fmt: skip

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.core.suggest import did_you_mean, nearest
+from shoal.core.suggest import did_you_mean, nearest, no_file
 
 COLUMNS = ["age", "sex", "zip_code", "diagnosis", "date of birth", "größe"]
 
@@ -49,3 +49,12 @@ def test_what_is_found_is_one_of_the_choices_and_a_word_is_nearest_to_itself(
     assert nearest(word, choices) in (None, *choices)
     alone = choices[0]
     assert nearest(alone, [alone]) == alone
+
+
+def test_a_file_beside_the_one_that_is_not_there_may_be_meant(tmp_path):
+    for name in ("stays.csv", "new.csv"):
+        (tmp_path / name).touch()
+    assert no_file(tmp_path / "stay.csv") == "no such file; did you mean 'stays.csv'?"
+    assert no_file(tmp_path / "stays.parquet") == "no such file; did you mean 'stays.csv'?"
+    assert no_file(tmp_path / "inside.csv") == "no such file; check the path"
+    assert no_file(tmp_path / "none" / "stays.csv") == "no such file; check the path"

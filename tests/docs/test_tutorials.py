@@ -69,8 +69,25 @@ def in_a_shell(command: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-def test_there_are_tutorials() -> None:
-    assert TUTORIALS
+def headings(page: str) -> set[str]:
+    """Return the anchors of a page: of its headings, in small letters, with dashes."""
+    found = re.findall(r"^##* (.*)$", page, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-") for title in found}
+
+
+def test_ten_tasks_are_listed_and_each_is_a_part_of_a_tutorial_that_is_run() -> None:
+    listing = (TUTORIALS[0].parent / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (data steward|data scientist|pipeline engineer) \|.*$", listing, re.M)
+    links = re.findall(r"\]\((0\d[\w-]*\.md)#([\w-]+)\)", listing)
+    assert len(rows) == len(links) >= 10
+    assert set(rows) == {"data steward", "data scientist", "pipeline engineer"}
+    assert {name for name, _ in links} == {path.name for path in TUTORIALS}
+    for name, anchor in links:
+        page = (TUTORIALS[0].parent / name).read_text(encoding="utf-8")
+        assert anchor in headings(page), f"{name}#{anchor}"
+        part = re.split(r"^## ", page, flags=re.MULTILINE)
+        (section,) = [each for each in part if headings(f"## {each.splitlines()[0]}") == {anchor}]
+        assert "\n$ " in section or "\n>>> " in section
 
 
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)

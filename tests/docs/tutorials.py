@@ -11,7 +11,7 @@ from contextlib import chdir
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("[0-9]*.md"))
 
 
 class _Recorder(doctest.DocTestRunner):

@@ -64,7 +64,7 @@ def test_an_input_is_never_overwritten_by_any_name(tmp_path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="cannot be written: no such file"):
+    with pytest.raises(OutputError, match="lies in a folder that is not there; make it"):
         write_text(tmp_path / "none" / "o.txt", "x")
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="cannot be written: not a directory"):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from shoal.core.errors import InputError
 from shoal.formats import csv_check
-from shoal.formats.csv_check import check_bytes, check_csv, guess_encoding, not_utf8, open_bytes
+from shoal.formats.csv_check import check_bytes, check_csv, guess_encoding, not_utf8
+from shoal.formats.csv_header import open_bytes
 
 FIELDS = st.lists(
     st.lists(st.text('ab"é,;\n\r ', max_size=4), min_size=2, max_size=2), min_size=1, max_size=8

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+import shoal
 from shoal.core.errors import InputError
 from shoal.formats.frames import like, to_lazy
 
@@ -79,3 +80,16 @@ def test_a_duckdb_relation_comes_and_goes_through_arrow():
     released = like(FRAME, relation)
     assert type(released) is type(relation)
     assert released.fetchall() == FRAME.rows()
+
+
+@pytest.mark.local("frames in memory")
+def test_texts_as_pandas_3_keeps_them_come_and_go():
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    with pd.option_context("future.infer_string", True):
+        table = pd.DataFrame({"age": [20, 21, 22, 23], "sex": ["f", None, "f", None]})
+        assert str(table.dtypes["sex"]) == "str"
+        released = shoal.anonymize(table, qi=["age", "sex"], numeric=["age"], k=2).table
+        assert type(released) is pd.DataFrame
+        assert sorted(released["sex"].isna()) == [False, False, True, True]
+        assert set(released["sex"].dropna()) == {"f"}

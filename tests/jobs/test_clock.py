@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.core.test_watch import Heard
 
+from shoal.core.watch import watched_by
 from shoal.jobs import clock as module
-from shoal.jobs.clock import Clock, rounded, silent
+from shoal.jobs.clock import Clock, rounded
 
 
 @pytest.fixture
@@ -70,5 +72,8 @@ def test_times_are_written_to_the_microsecond():
     assert clock.spent()["read"] == 0.333333
 
 
-def test_silence():
-    assert silent("read") is None
+def test_without_a_callable_whoever_watches_is_told():
+    heard = Heard()
+    with watched_by(heard):
+        Clock().stage("read")
+    assert heard.stages == ["read"]

@@ -15,7 +15,8 @@ from shoal.jobs import encode as module
 from shoal.jobs.encode import StreamRequest, drift, encode, encode_stream, model_named
 from shoal.jobs.learn import learn
 from shoal.jobs.places import write_model
-from shoal.jobs.requests import DriftRequest, EncodeRequest, LearnRequest
+from shoal.jobs.requests import DriftRequest, EncodeRequest, LearnRequest, VerifyRequest
+from shoal.jobs.verify import verify
 from shoal.privacy import KAnonymity
 from shoal.schema.schema import Schema
 
@@ -147,3 +148,46 @@ def test_drift_is_seen_in_other_people_and_not_in_the_same(tmp_path):
     )
     assert not same.learn_again
     assert other.learn_again
+
+
+STAYS = pl.DataFrame(
+    {"age": [20 + i % 10 for i in range(60)], "who": [str(i // 2) for i in range(60)]}
+)
+BY_PERSON = Schema.from_document(
+    {
+        "columns": {"age": {"role": "quasi", "kind": "numeric"}, "who": {"role": "person"}},
+        "privacy": [{"model": "k-anonymity", "k": 3}],
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def of_persons():
+    return learn(LearnRequest(table=STAYS, schema=BY_PERSON)).model
+
+
+@pytest.mark.parametrize("out", [None, "encoded.csv"])
+def test_who_stands_behind_each_record_of_a_safe_batch_is_kept_where_asked(
+    of_persons, tmp_path, out
+):
+    people = tmp_path / "inside.csv"
+    place = None if out is None else tmp_path / out
+    asked = EncodeRequest(
+        table=STAYS, model=of_persons, safe=True, output=Output(out=place, person_file=people)
+    )
+    done = encode(asked)
+    assert pl.read_csv(people, infer_schema=False).to_series().to_list() == STAYS["who"].to_list()
+    assert people.stat().st_mode & 0o777 == 0o600
+    released = done.table if place is None else pl.read_csv(place, infer_schema=False)
+    assert released.columns == ["age"]
+    judged = verify(VerifyRequest(table=released, schema=BY_PERSON, person_file=people))
+    assert judged.holds
+
+
+def test_a_person_file_needs_a_safe_batch_and_a_model_of_persons(model, of_persons, tmp_path):
+    output = Output(out=tmp_path / "o.csv", person_file=tmp_path / "inside.csv")
+    with pytest.raises(SchemaError, match="--person-file: goes with --safe"):
+        encode(EncodeRequest(table=STAYS, model=of_persons, output=output))
+    with pytest.raises(SchemaError, match="counts records, not persons"):
+        encode(EncodeRequest(table=PEOPLE, model=model, safe=True, output=output))
+    assert list(tmp_path.iterdir()) == []

@@ -221,3 +221,18 @@ def test_what_was_found_out_of_columns_takes_the_place_of_what_was_said() -> Non
 def test_a_target_is_a_released_column(target: str) -> None:
     with pytest.raises(SchemaError, match=f"target '{target}' is not a released column"):
         simple(target=target)
+
+
+@pytest.mark.parametrize(("header", "mark"), [("a;b;c", ";"), ("a\tb", "\t"), ("a, b|c|d", "|")])
+def test_a_table_read_with_the_wrong_separator_is_told_apart(header, mark):
+    schema = Schema.from_document({"columns": {"a": "quasi", "b": "quasi"}})
+    with pytest.raises(SchemaError, match="say --sep") as caught:
+        schema.fit([header], where="t.csv")
+    assert caught.value.faults[0].endswith(f"--sep '{mark}'")
+
+
+def test_one_column_whose_name_holds_a_separator_may_be_meant():
+    schema = Schema.from_document({"columns": {"a;b": "quasi"}})
+    assert schema.fit(["a;b"], where="t.csv").quasi == ("a;b",)
+    with pytest.raises(SchemaError, match="'x': no such column"):
+        Schema.from_document({"columns": {"x": "quasi"}}).fit(["y"], where="t.csv")

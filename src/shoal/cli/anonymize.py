@@ -10,7 +10,6 @@ import typer
 from shoal.cli import options as opt
 from shoal.cli.infer import day_of
 from shoal.cli.linked import anonymize_linked, has_tables
-from shoal.cli.progress import stages
 from shoal.cli.render import attack_lines, risk_lines, summary
 from shoal.cli.xk import XkOptions, applied_lines, check_options
 from shoal.jobs.requests import ReleaseRequest
@@ -28,7 +27,7 @@ class PresetOptions(opt.Group):
 
     panel: ClassVar[str] = "Roles"
 
-    preset: str | None = opt.option(None, "Do as a rule says: hipaa-safe-harbor.", "NAME")
+    preset: str | None = opt.option(None, "Do as a rule says.", "hipaa-safe-harbor")
     as_of: str | None = opt.option(None, "Day that decides ages, with --preset.", "DATE")
 
     def plan(
@@ -109,23 +108,18 @@ def anonymize(
         checks=checks.checks(on_spark=on_spark, reads=not answer.quiet),
         **method.words(learns=False),
     )  # fmt: skip
-    made = _released(request, plan, answer)
+    made = _released(request, plan)
     written.publish(made.report, output)
     lines = [*_lines(made, written), *method.explanation(made.report)]
     answer.print(_document(made), "\n".join(lines))
     return 0
 
 
-def _released(
-    request: ReleaseRequest, plan: Plan | None, answer: opt.AnswerOptions
-) -> Release[object]:
+def _released(request: ReleaseRequest, plan: Plan | None) -> Release[object]:
     from shoal.jobs.preset import release_preset
     from shoal.jobs.release import release
 
-    with stages(quiet=answer.is_silent) as progress:
-        if plan is None:
-            return release(request, progress=progress)
-        return release_preset(plan, request, progress=progress)
+    return release(request) if plan is None else release_preset(plan, request)
 
 
 def _document(made: Release[object]) -> dict[str, object]:

@@ -24,7 +24,7 @@ class BudgetOptions(opt.Group):
     epsilon: float | None = opt.option(None, "What it may cost (or --rho).")
     delta: float | None = opt.option(None, "For the Gaussian kind.")
     rho: float | None = opt.option(None, "Cost in zero-concentrated accounting.")
-    accounting: str | None = opt.option(None, "pure, approximate or zcdp.", "KIND")
+    accounting: str | None = opt.option(None, "How costs add up.", "pure|approximate|zcdp")
     dataset: str | None = opt.option(None, "Name of the data set (default: fingerprint).", "NAME")
     ledger: str | None = opt.option(
         None, "Where budgets are kept (SQLite, PostgreSQL).", "FILE|URI"

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -29,7 +26,7 @@ from shoal.schema.schema import Schema
 if TYPE_CHECKING:
     from shoal.jobs.papers import Paper
     from shoal.jobs.trials import Grid, Trial
-    from shoal.reports.compare import Compared, Run
+    from shoal.reports.compare import Compared
 
 _PAPERS = ("oka-2008", "kmember-2020", "categories-2022", "partitions-2018")
 _BARS = " ▏▎▍▌▋▊▉█"
@@ -218,8 +215,7 @@ def compare(
     )  # fmt: skip
     trials, paper = _tried(tried, grid)
     request = CompareRequest(trials=trials, processes=tried.processes, keep=page.kept())
-    with counted(len(trials), quiet=answer.is_silent) as watch:
-        found = job(request, watch=watch)
+    found = job(request)
     found = found if paper is None else replace(found, paper=paper.said(found))
     commands = commands_of(context, place.source, trials)
     page.write(found, commands)
@@ -277,30 +273,6 @@ def commands_of(context: typer.Context, source: str, trials: Sequence[Trial]) ->
         words = ["shoal", "anonymize", file, *shared, *trial.words, "--out", "release.csv"]
         found[trial.name] = shlex.join(words)
     return found
-
-
-@contextmanager
-def counted(total: int, *, quiet: bool) -> Iterator[Callable[[Run], None] | None]:
-    """Show how many runs are done and how long the rest will take, on a terminal.
-
-    total: 0 where nobody knows how many there will be.
-    """
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    began, done = time.monotonic(), [0, 0]
-
-    def watch(run: Run) -> None:
-        done[0] += 1
-        done[1] += run.is_new
-        left = (time.monotonic() - began) / max(done[1], 1) * (total - done[0])
-        words = f" of {total} runs, about {left:.0f} s left" if total else " runs"
-        print(f"\r\x1b[K{done[0]}{words}", end="", file=sys.stderr, flush=True)
-
-    try:
-        yield watch
-    finally:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def bar(share: float, width: int = _WIDTH) -> str:

@@ -26,7 +26,7 @@ def export(
     to: Annotated[
         str,
         typer.Option(
-            metavar="WHAT", help="python, micropython or javascript.", rich_help_panel="Output"
+            metavar="python|micropython|javascript", help="The language.", rich_help_panel="Output"
         ),
     ],
     out: Annotated[

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options as opt
-from shoal.cli import standard
+from shoal.cli import progress, standard
 from shoal.cli.render import as_json, warning_lines
 from shoal.jobs.requests import EncodeRequest, Output
 from shoal.schema.schema import Schema
@@ -20,10 +20,10 @@ ModelFile = Annotated[
 
 _BATCH = opt.Use(without=("table", "query"), help={"source": "Table, or - for a stream."})
 _WRITTEN = opt.Use(
-    only=("out", "suppressed", "spreadsheet_safe"),
+    only=("out", "suppressed", "spreadsheet_safe", "person_file"),
     help={
         "out": "The encoded table; - is standard output.",
-        "suppressed": "Suppressed records: remove or star.",
+        "person_file": "With --safe, by persons: who is behind each record; stays inside.",
     },
 )
 _KNOWN = opt.Use(
@@ -66,8 +66,8 @@ def encode(
     on_unseen: Annotated[
         str | None,
         typer.Option(
-            metavar="WHAT",
-            help="Values that the model never saw: suppress, nearest or error.",
+            metavar="suppress|nearest|error",
+            help="What becomes of values that the model never saw.",
             rich_help_panel="Method",
         ),
     ] = None,
@@ -98,6 +98,8 @@ def encode(
     request.check()
     if is_stream:
         _check_stream(place)
+        if written.person_file is not None:
+            raise opt.refusal("--person-file", "goes with --safe, which knows the whole batch")
         _encode_stream(request, model, rejects, quiet=answer.quiet)
         return 0
     read = () if on_spark else place.files()
@@ -143,6 +145,7 @@ def _encode_stream(request: EncodeRequest, model: str, rejects: str | None, *, q
         schema=request.schema,
         spreadsheet_safe=bool(request.output.spreadsheet_safe),
     )
+    progress.clear()
     report = encode_stream(asked, sys.stdin.buffer, sys.stdout.buffer)
     if not quiet:
         print(as_json(report.to_document()), file=sys.stderr)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import typer
 
-from shoal.cli import standard
+from shoal.cli import progress, standard
 from shoal.cli.colour import RED, is_coloured, painted
 from shoal.cli.render import as_json
 from shoal.core.documents import Document, reason
@@ -64,6 +64,7 @@ class Failure:
             json: a program reads the answer.
             released: standard output is kept for a release, so that the document goes elsewhere.
         """
+        progress.clear()
         document = standard.renamed(as_json(self.to_document()))
         if json and released:
             print(document, file=sys.stderr)
@@ -128,6 +129,11 @@ def _usage(error: BaseException, given: str) -> Failure:
         text = f"no option {name}{did_you_mean(name, known).replace(chr(39), '')}"
     elif kind == "MissingParameter":
         text = f"{_named(parameter)} is missing"
+    elif kind == "BadOptionUsage" and "requires an argument" in text:
+        text = f"{name} needs a value behind it"
+    elif text.startswith("Got unexpected extra argument"):
+        word = text.partition("(s) (")[2].partition(" ")[0].rstrip(")")
+        text = f"a word too many, {word!r}; write lists with commas and no spaces, such as --qi a,b"
     elif parameter is not None:
         text = f"{_named(parameter)}: {_value_fault(text, parameter)}"
     elif text.startswith("No such command"):

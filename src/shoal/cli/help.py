@@ -84,12 +84,13 @@ def _panels(command: TyperCommand | TyperGroup, ctx: object) -> Mapping[str, Seq
         found[REST] = found.pop(REST)
     if isinstance(command, TyperGroup):
         found["Commands"] = [
-            Row(name, _first_sentence(each.help or "")) for name, each in command.commands.items()
+            Row(name, first_sentence(each.help or "")) for name, each in command.commands.items()
         ]
     return {title: rows for title, rows in found.items() if rows}
 
 
-def _first_sentence(text: str) -> str:
+def first_sentence(text: str) -> str:
+    """Return how a help begins, without its full stop."""
     return re.split(r"(?<=\.)\s", " ".join(text.split("\n\n")[0].split()))[0].rstrip(".")
 
 

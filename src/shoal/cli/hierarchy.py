@@ -21,7 +21,7 @@ TreeFile = Annotated[
     str,
     typer.Argument(metavar="FILE", help="Hierarchy (CSV, YAML or JSON).", rich_help_panel="Input"),
 ]
-Column = Annotated[str, typer.Option(metavar="NAME", help="The column.", rich_help_panel="Input")]
+Column = Annotated[str, typer.Option(metavar="COLUMN", help="The column.", rich_help_panel="Input")]
 Out = Annotated[
     str, typer.Option(metavar="FILE", help="Hierarchy file (CSV).", rich_help_panel="Output")
 ]
@@ -206,7 +206,7 @@ def check(
     ] = None,
     column: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The table's column.", rich_help_panel="Input"),
+        typer.Option(metavar="COLUMN", help="The table's column.", rich_help_panel="Input"),
     ] = None,
 ) -> int:
     """Check that a file is a tree with one root, and that it knows a table's values."""

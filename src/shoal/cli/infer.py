@@ -41,7 +41,7 @@ def infer(
     preset: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Do as a rule says: hipaa-safe-harbor.", rich_help_panel="Method"
+            metavar="hipaa-safe-harbor", help="Do as a rule says.", rich_help_panel="Method"
         ),
     ] = None,
     as_of: Annotated[

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options as opt
-from shoal.cli.progress import stages
 from shoal.cli.render import summary
 from shoal.jobs.requests import LearnRequest
 
@@ -45,8 +44,7 @@ def learn(
         separator=place.sep,
         **method.words(learns=True),
     )
-    with stages(quiet=answer.is_silent) as progress:
-        learned = job.learn(request, progress=progress)
+    learned = job.learn(request)
     began = time.perf_counter()
     api.write_model(learned.model, model, inputs=inputs)
     report = learned.report.with_seconds("write", time.perf_counter() - began)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from shoal.cli import options as opt
-from shoal.cli.progress import stages
 from shoal.cli.render import summary, verification
 from shoal.cli.xk import given
 from shoal.core.documents import read_document
@@ -65,8 +64,7 @@ def anonymize_linked(
             out=out, suppressed=written.suppressed, spreadsheet_safe=written.spreadsheet_safe
         ),
     )  # fmt: skip
-    with stages(quiet=answer.is_silent) as progress:
-        made = release_linked(request, progress=progress)
+    made = release_linked(request)
     written.write_report(made.report, request.output)
     answer.print(made.to_dict(), summary(made.report, out=written.out))
     return 0

@@ -16,10 +16,11 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli import standard
+from shoal.cli import progress, standard
 from shoal.cli.anonymize import anonymize
 from shoal.cli.budget import budget
 from shoal.cli.compare import compare
+from shoal.cli.completion import completion
 from shoal.cli.compose import compose
 from shoal.cli.demo import demo
 from shoal.cli.drift import drift
@@ -55,7 +56,7 @@ app = typer.Typer(
 )
 _COMMANDS: tuple[Callable[..., int], ...] = (
     *(anonymize, learn, encode, verify, metrics, risk, infer, recommend, compare, stats, drift),
-    *(compose, key, methods, sample, demo, warm),
+    *(compose, key, methods, sample, demo, warm, completion),
 )
 for _command in _COMMANDS:
     app.command(cls=Command)(_command)
@@ -87,7 +88,7 @@ def main(argv: list[str] | None = None) -> int:
     with suppress(ValueError):  # not the main thread: the caller handles signals
         signal.signal(signal.SIGTERM, _terminated)
     words = sys.argv[1:] if argv is None else argv
-    with standard.streams():
+    with standard.streams(), progress.shown(words):
         return _run(argv, words)
 
 

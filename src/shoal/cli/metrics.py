@@ -30,8 +30,8 @@ def metrics(
     suppressed: Annotated[
         str | None,
         typer.Option(
-            metavar="KIND",
-            help="How it suppresses: remove, or star (all *).",
+            metavar="remove|star",
+            help="How it suppresses (star: every cell is *).",
             show_default="records that are all * are suppressed",
             rich_help_panel="Input",
         ),

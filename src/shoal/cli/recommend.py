@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from shoal.cli import options as opt
-from shoal.cli.compare import commands_of, counted, usual_folder
+from shoal.cli.compare import commands_of, usual_folder
 from shoal.cli.xk import XkOptions, applied_lines, given
 from shoal.jobs.requests import Output
 
@@ -60,8 +60,7 @@ def _reach(
         table=place.file(place.source), schema=columns.read(promised), minimize=str(goal.goal),
         most=most or 0.0, risk=goal.risk, separator=place.sep, keep=usual_folder(),
     )  # fmt: skip
-    with counted(0, quiet=answer.json) as watch:
-        found = reach(request, watch=watch)
+    found = reach(request)
     command = commands_of(context, place.source, [found.trial])[found.best.name]
     document = found.compared.to_document()
     row = found.best.row()
@@ -100,7 +99,9 @@ def recommend(
     prefer: Annotated[
         str,
         typer.Option(
-            metavar="WHAT", help="originals or precision; else none.", rich_help_panel="Method"
+            metavar="originals|precision",
+            help="What counts more; else neither.",
+            rich_help_panel="Method",
         ),
     ] = "none",
     min_precision: Annotated[

@@ -47,7 +47,12 @@ def risk(
         typer.Option(metavar="X", help="Gate: exit code 1 above it.", rich_help_panel="Checks"),
     ] = None,
     gate: Annotated[
-        str, typer.Option(metavar="WHAT", help="maximum or average.", rich_help_panel="Checks")
+        str,
+        typer.Option(
+            metavar="maximum|average",
+            help="Which risk the gate looks at.",
+            rich_help_panel="Checks",
+        ),
     ] = "maximum",
     release: Annotated[
         str | None,

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
+from shoal.cli import progress
 from shoal.core.errors import InputError, OutputError
 from shoal.reports.release import ReleaseReport
 
@@ -85,6 +86,7 @@ def deliver() -> None:
     """
     if _now.release is None:
         return
+    progress.clear()
     try:
         with _now.release.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer, 2**20)

@@ -10,6 +10,10 @@ from shoal.cli import options as opt
 from shoal.cli.budget import BudgetOptions
 from shoal.schema.schema import Schema
 
+STATISTICS = (
+    "count", "sum", "mean", "min", "max", "variance", "moment", "quantile", "histogram",
+)  # fmt: skip
+
 
 @opt.command(
     examples="""
@@ -27,7 +31,7 @@ def stats(
         str,
         typer.Argument(
             metavar="STATISTIC",
-            help="count sum mean min max variance moment quantile histogram",
+            help=" ".join(STATISTICS),
             rich_help_panel="Question",
         ),
     ],
@@ -36,7 +40,7 @@ def stats(
     answer: opt.AnswerOptions,
     column: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="What it is about.", rich_help_panel="Question"),
+        typer.Option(metavar="COLUMN", help="What it is about.", rich_help_panel="Question"),
     ] = None,
     lower: Annotated[
         float | None, typer.Option(help="Lowest possible value.", rich_help_panel="Question")
@@ -58,7 +62,9 @@ def stats(
     ] = None,
     categories: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="Named cells of a histogram.", rich_help_panel="Question"),
+        typer.Option(
+            metavar="NAMES", help="Named cells of a histogram.", rich_help_panel="Question"
+        ),
     ] = None,
     by: Annotated[
         str | None,
@@ -87,7 +93,9 @@ def stats(
     if_missing: Annotated[
         str | None,
         typer.Option(
-            help="count, drop, lower, middle, upper or a number.", rich_help_panel="Question"
+            metavar="count|drop|lower|middle|upper|X",
+            help="What a missing number counts as.",
+            rich_help_panel="Question",
         ),
     ] = None,
     confidence: Annotated[

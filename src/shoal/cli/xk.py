@@ -37,8 +37,8 @@ class XkOptions(opt.Group):
         "none", "xk: g generalize, c suppress cells, s blank sensitive.", "gcs"
     )
     ranking: str | None = opt.option(None, "xk: quasi-identifiers by importance.", "A,B")
-    generalize: str | None = opt.option(None, "xk: column to generalize.", "COL")
-    suppress_cells: str | None = opt.option(None, "xk: column to suppress in.", "COL")
+    generalize: str | None = opt.option(None, "xk: column to generalize.", "COLUMN")
+    suppress_cells: str | None = opt.option(None, "xk: column to suppress in.", "COLUMN")
     level: int = opt.option(1, "xk: steps a generalized cell climbs.", "N")
     gradual: bool = opt.option(False, "xk: introduce quasi-identifiers one by one.")
     false_records: str | None = opt.option(None, "xk: which rows are false; stays inside.", "FILE")

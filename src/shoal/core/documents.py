@@ -87,7 +87,9 @@ def parse_json(text: str, *, where: str) -> Json:
         document: Json = json.loads(text, object_pairs_hook=once)
         return document
     except json.JSONDecodeError as error:
-        raise InputError(where=where, problem=f"not JSON (line {error.lineno})") from None
+        raise InputError(
+            where=where, problem=f"not JSON (line {error.lineno}); mend it there"
+        ) from None
     except InputError:
         raise
     except ValueError:  # such as a number of thousands of digits
@@ -126,7 +128,8 @@ def parse_yaml(text: str, *, where: str) -> object:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f" (line {mark.line + 1})" if mark is not None else ""
-        raise InputError(where=where, problem=f"not YAML{line}") from None
+        text = f"not YAML{line}; look there, and above it, for an open bracket or quote, or spaces"
+        raise InputError(where=where, problem=text) from None
     except InputError:
         raise
     except ValueError:  # such as the 99th of a month

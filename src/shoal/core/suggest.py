@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
 from unicodedata import normalize
 
 _CLOSE = 0.6
 """How alike two words must be, as `difflib` counts it, before one is taken for the other."""
+_MOST_FILES = 1000  # of a folder that are looked at
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
@@ -53,6 +57,18 @@ def no_column(absent: Iterable[str], columns: Iterable[str]) -> str:
         meant = did_you_mean(name, free, before="")
         named.append(f"{name!r} ({meant})" if meant else repr(name))
     return f"has no column {', '.join(named)}; check the name{'s' if len(lacking) > 1 else ''}"
+
+
+def no_file(path: Path) -> str:
+    """Return what is wrong with a path where nothing is, and which file beside it may be meant."""
+    there: dict[str, str] = {}
+    with suppress(OSError):
+        for each in sorted(islice(path.absolute().parent.iterdir(), _MOST_FILES)):
+            there.setdefault(each.stem, each.name)  # endings make all names look alike
+    found = nearest(path.stem, there)
+    return (
+        f"no such file; {'check the path' if found is None else f'did you mean {there[found]!r}?'}"
+    )
 
 
 def _plain(word: str) -> str:

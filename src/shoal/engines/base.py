@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from shoal.table.recoding import Recoding
 
 Progress = Callable[[str], None]
-"""Is called with the name of each stage as it begins."""
+"""Is called with the name of each stage as it begins. How far a stage is, an engine tells whoever
+watches; see `core.watch`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -315,10 +315,11 @@ def _line(
 ) -> tuple[Domain, dict[str, int]]:
     values, problem = form.read(texts)
     if problem is not None:
+        how = "say how they are written (date_format: or --date-format), " * (kind is Kind.DATE)
         raise InputError(
             where=f"column {attribute.name!r}",
             problem=(
-                f"{problem}. Mend them, name the marks of missing values "
+                f"{problem}. Mend them, {how}name the marks of missing values "
                 "(missing: or --missing), or declare it categorical"
             ),
         )

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import codecs
-import csv
-import gzip
 import io
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -17,16 +13,13 @@ import numpy as np
 
 from shoal.core.documents import reason
 from shoal.core.errors import InputError
+from shoal.core.watch import watcher
+from shoal.formats.csv_header import DAMAGED, LINES_ABOVE, header, open_bytes, share_read
 from shoal.kernels.encoding import csv_shape
 
 CHUNK = 16 * 2**20
-SEPARATORS = (",", ";", "\t", "|")
-DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)  # what a broken gzip file raises
 
 EARLY = 100  # lines: what does not fit there may be above the table
-_LINES_ABOVE = (
-    ". If lines stand above the table, say how many: --skip-lines N (shoal infer finds them)"
-)
 _FAULTS = {
     csv_shape.SHORT: "has fewer fields than the header; mend the line, or quote its separators",
     csv_shape.LONG: "has more fields than the header; mend the line, or quote its separators",
@@ -47,11 +40,6 @@ class CsvShape:
     records: int
     has_blank_end: bool
     size: int  # bytes of text, unpacked
-
-
-def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file for reading, unpacked if its name ends in .gz."""
-    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
 def damaged(where: str) -> InputError:
@@ -94,7 +82,8 @@ def _check(file: IO[bytes], *, where: str, separator: str | None, above: int = 0
         raise InputError(where=where, problem="UTF-16 text; save it as UTF-8 and try again")
     if not head.strip():
         raise InputError(where=where, problem="the file is empty; give it a header and records")
-    columns, used = _header(head, where=where, separator=separator)
+    text = head.decode("utf-8-sig", errors="ignore")
+    columns, used = header(text, where=where, separator=separator)
     if head.startswith(b"\xef\xbb\xbf"):
         head = head[3:]
     size = 0
@@ -105,7 +94,7 @@ def _check(file: IO[bytes], *, where: str, separator: str | None, above: int = 0
             size += len(chunk)
             yield chunk
 
-    state = _scan(chunks(), used, fields=len(columns), where=where, above=above)
+    state = _scan(chunks(), used, fields=len(columns), where=where, above=above, file=file)
     return CsvShape(
         columns=columns,
         separator=used,
@@ -126,51 +115,10 @@ def _chunks(head: bytes, file: IO[bytes]) -> Iterator[bytes]:
         yield b"\n"
 
 
-def _header(head: bytes, *, where: str, separator: str | None) -> tuple[tuple[str, ...], str]:
-    text = head.decode("utf-8-sig", errors="ignore")
-    first = text.splitlines()[0] if text.splitlines() else ""
-    if separator is None:
-        separator = _sniffed(text, first)
-    if len(separator) != 1 or ord(separator) > 127 or separator in '"\r\n':
-        raise InputError(where="--sep", problem="the separator must be one plain character")
-    try:
-        columns = next(csv.reader(io.StringIO(text), delimiter=separator, strict=True), [])
-    except csv.Error:
-        raise InputError(where=where, problem="the header has an open or stray quote") from None
-    unnamed = sum(1 for name in columns if not name.strip())
-    if unnamed:
-        raise InputError(
-            where=where, problem=f"{unnamed} columns have no name in the header{_LINES_ABOVE}"
-        )
-    twice = sorted({name for name in columns if columns.count(name) > 1})
-    if twice:
-        named = ", ".join(repr(name) for name in twice)
-        raise InputError(where=where, problem=f"the header names {named} twice; rename one of them")
-    return tuple(columns), separator
-
-
-def _sniffed(text: str, first: str) -> str:
-    """Return the separator that stands in the header, and as often in the lines below it."""
-
-    def fitness(mark: str) -> tuple[bool, int]:
-        fields = _outside_quotes(first, mark)
-        try:
-            rows = list(islice(csv.reader(io.StringIO(text), delimiter=mark), 20))[:-1]
-        except csv.Error:
-            return False, fields
-        return fields > 0 and all(len(row) in (0, fields + 1) for row in rows), fields
-
-    return max(SEPARATORS, key=fitness)
-
-
-def _outside_quotes(line: str, mark: str) -> int:
-    return sum(part.count(mark) for part in line.split('"')[::2])
-
-
 def _scan(
-    chunks: Iterator[bytes], separator: str, *, fields: int, where: str, above: int
+    chunks: Iterator[bytes], separator: str, *, fields: int, where: str, above: int, file: IO[bytes]
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    state = csv_shape.fresh_state()
+    state, watch = csv_shape.fresh_state(), watcher()
     rest = b""
     for chunk in chunks:
         state[csv_shape.HIGH] = 0
@@ -178,9 +126,10 @@ def _scan(
         if not csv_shape.scan(view, ord(separator), fields, state):
             line, fault = int(state[csv_shape.BAD_LINE]), int(state[csv_shape.FAULT])
             is_early = fault in (csv_shape.LONG, csv_shape.SHORT, csv_shape.BLANK_INSIDE)
-            hint = _LINES_ABOVE if is_early and line <= EARLY and not above else ""
+            hint = LINES_ABOVE if is_early and line <= EARLY and not above else ""
             raise InputError(where=f"{where}, line {line + above}", problem=_FAULTS[fault] + hint)
         rest = _check_utf8(rest, chunk, high=bool(state[csv_shape.HIGH]), where=where)
+        watch.advance(int(state[csv_shape.RECORDS]), share=share_read(file))
     if rest:
         raise not_utf8(where, rest)
     if state[csv_shape.PLACE] == csv_shape.QUOTED:

@@ -20,14 +20,8 @@ from typing import IO
 
 from shoal.core.documents import reason
 from shoal.core.errors import InputError
-from shoal.formats.csv_check import (
-    DAMAGED,
-    SEPARATORS,
-    damaged,
-    guess_encoding,
-    not_utf8,
-    open_bytes,
-)
+from shoal.formats.csv_check import damaged, guess_encoding, not_utf8
+from shoal.formats.csv_header import DAMAGED, SEPARATORS, open_bytes
 from shoal.formats.endings import format_of
 
 CHUNK = 2**20  # characters that are copied at once

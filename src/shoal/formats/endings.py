@@ -19,7 +19,8 @@ def format_of(path: Path) -> str:
     known = _format(path)
     if known is None:
         raise InputError(
-            where=str(path), problem=f"unknown ending; shoal reads {', '.join(ENDINGS)}"
+            where=str(path),
+            problem=f"unknown ending; save it as one that shoal reads: {', '.join(ENDINGS)}",
         )
     return known
 
@@ -33,7 +34,8 @@ def format_to_write(path: Path, endings: Collection[str] = ENDINGS) -> str:
     known = _format(path)
     if known is None:
         raise OutputError(
-            where=str(path), problem=f"unknown ending; shoal writes {', '.join(endings)}"
+            where=str(path),
+            problem=f"unknown ending; choose one that shoal writes: {', '.join(endings)}",
         )
     return known
 

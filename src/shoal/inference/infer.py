@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import InputError
+from shoal.core.rows import Rows
 from shoal.inference.column import ColumnFacts
 from shoal.inference.persons import propose_person
 from shoal.inference.presets import Preset, apply_preset
@@ -45,7 +46,7 @@ class ReadAs(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Inference:
+class Inference(Rows):
     """What a table seems to be: a verdict for each column, and the sets that identify.
 
     Guarantee:

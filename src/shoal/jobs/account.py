@@ -13,7 +13,7 @@ from shoal.jobs.proposals import proposal_notices
 from shoal.jobs.search import Opened
 from shoal.measures.risk.persons import asked_k
 from shoal.measures.utility import column_losses, utility_of
-from shoal.methods.lattice.measures import ALIASES
+from shoal.methods.method import ALIASES
 from shoal.privacy import Verdict
 from shoal.privacy.emptiness import little_left, void_promise
 from shoal.reports.release import OLD_NAMES, ReleaseReport, Risk

@@ -8,18 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from shoal.core.documents import Document
+from shoal.core.watch import tell
 from shoal.engines.base import Progress
-
-
-def silent(_: str) -> None:
-    """Say nothing of the stages of a job."""
 
 
 @dataclass
 class Clock:
     """Keeps the time of the stages of one job, and tells when they begin."""
 
-    progress: Progress = silent
+    progress: Progress = tell
     seconds: dict[str, float] = field(default_factory=dict)
     cpu: dict[str, float] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)

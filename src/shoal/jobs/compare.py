@@ -26,6 +26,7 @@ from shoal.core.documents import Document, parse_json
 from shoal.core.errors import ShoalError
 from shoal.core.temporary import beside, flush, publish
 from shoal.core.version import __version__
+from shoal.core.watch import tell, watcher
 from shoal.engines.base import Checks, Output
 from shoal.engines.choose import engine_for
 from shoal.engines.local.source import open_source
@@ -97,7 +98,14 @@ def compare(request: CompareRequest, *, watch: Watch | None = None) -> Compared:
     """
     request.check()
     began = time.perf_counter()
-    watched = watch or (lambda run: None)
+    tell("compare")
+    watching = watcher()
+
+    def watched(run: Run) -> None:
+        watching.advance(len(runs), len(request.trials))
+        if watch is not None:
+            watch(run)
+
     with tempfile.TemporaryDirectory(prefix="shoal-compare-") as made:
         folder = Path(made)
         asked = _on_disk(request.trials, folder)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Generic, TypeVar
 
-from shoal.core.errors import UnsafeReleaseError
+from shoal.core.errors import SchemaError, UnsafeReleaseError
 from shoal.edge import load
 from shoal.edge.stream import EncodeReport
 from shoal.edge.stream import encode_stream as stream
@@ -83,6 +83,11 @@ def encode(request: EncodeRequest) -> Encoded[object]:
     """
     request.check()
     model = _checked_model(request)
+    if request.output.person_file is not None and not model.schema.person:
+        text = (
+            "the model counts records, not persons; learn it with --person, or leave the file out"
+        )
+        raise SchemaError(where="--person-file", faults=[text])
     engine = engine_for(request.table)
     engine.check_output(request.output)
     star = (request.output.suppressed or ("remove" if request.safe else "star")) == "star"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
+from shoal.core.watch import tell, watcher
 from shoal.engines.choose import engine_for
 from shoal.engines.local.infer import preset_frame
 from shoal.engines.local.records import inputs_of
@@ -21,6 +22,9 @@ from shoal.jobs.requests import InferRequest
 def infer(request: InferRequest) -> Inference:
     """Say what each column seems to be and which sets of columns identify people."""
     read = proposed_reading(request.table)
+    tell("infer")
+    if request.seconds:
+        watcher().limit(request.seconds)
     found = (
         engine_for(read)
         .open(read, separator=request.separator)

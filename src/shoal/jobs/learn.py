@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from shoal.core.errors import NoSolutionError, UnsafeReleaseError
+from shoal.core.watch import tell
 from shoal.engines.base import Progress
 from shoal.jobs.account import Judged, account
-from shoal.jobs.clock import Clock, rounded, silent
+from shoal.jobs.clock import Clock, rounded
 from shoal.jobs.documents import public_document
 from shoal.jobs.model import RecodingModel
 from shoal.jobs.requests import LearnRequest
@@ -24,7 +25,7 @@ class Learned:
     report: ReleaseReport
 
 
-def learn(request: LearnRequest, *, progress: Progress = silent) -> Learned:
+def learn(request: LearnRequest, *, progress: Progress = tell) -> Learned:
     """Open, count, search, judge, and describe what was found as a model.
 
     Raises:

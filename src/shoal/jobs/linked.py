@@ -11,6 +11,7 @@ import polars as pl
 
 from shoal.core.documents import Document, reason
 from shoal.core.errors import (
+from shoal.core.watch import tell
     InputError,
     MethodError,
     NoSolutionError,
@@ -23,7 +24,7 @@ from shoal.core.temporary import beside, publish_folder
 from shoal.engines.base import Progress
 from shoal.engines.local.linked import LinkedRecords, OpenTables, TableRecords, write_tables
 from shoal.formats.frames import like
-from shoal.jobs.clock import Clock, rounded, silent
+from shoal.jobs.clock import Clock, rounded
 from shoal.jobs.documents import public_document
 from shoal.jobs.linked_requests import LinkedRequest, LinkedVerifyRequest
 from shoal.jobs.proposals import proposal_notices, proposals
@@ -64,7 +65,7 @@ class LinkedRelease:
         return self.report.face().html()
 
 
-def release_linked(request: LinkedRequest, *, progress: Progress = silent) -> LinkedRelease:
+def release_linked(request: LinkedRequest, *, progress: Progress = tell) -> LinkedRelease:
     """Read, join, search, recode, verify the written files by joining them again, publish.
 
     Raises:

@@ -10,11 +10,11 @@ import polars as pl
 
 from shoal.core.documents import Document
 from shoal.core.errors import MethodError, UnsafeReleaseError
+from shoal.core.watch import tell
 from shoal.engines.base import Progress, Written
 from shoal.engines.choose import engine_for
 from shoal.engines.local.records import LocalWritten
 from shoal.inference.safe_harbor import NOT_K, checklist, harbor_schema, remains
-from shoal.jobs.clock import silent
 from shoal.jobs.release import Release, release
 from shoal.jobs.requests import ReleaseRequest
 from shoal.schema.schema import Schema
@@ -65,7 +65,7 @@ def plan_preset(
 
 
 def release_preset(
-    plan: Plan, request: ReleaseRequest, *, progress: Progress = silent
+    plan: Plan, request: ReleaseRequest, *, progress: Progress = tell
 ) -> Release[object]:
     """Release a table by a plan; what is written is looked at before it is published.
 

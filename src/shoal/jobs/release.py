@@ -6,14 +6,15 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from shoal.core.documents import Document
 from shoal.core.errors import NoSolutionError, UnsafeReleaseError
+from shoal.core.watch import tell
 from shoal.engines.base import Classes, Compared, Progress, Table, Written
 from shoal.engines.choose import engine_for
 from shoal.jobs.account import Judged, account
-from shoal.jobs.clock import Clock, silent
+from shoal.jobs.clock import Clock
 from shoal.jobs.documents import public_document
 from shoal.jobs.requests import ReleaseRequest
 from shoal.jobs.search import Opened, opened
@@ -21,6 +22,9 @@ from shoal.measures.attacks.result import PERSONS_ATTACKED
 from shoal.measures.risk.question import RiskQuestion
 from shoal.reports.release import ReleaseReport, Verification, stars_removed
 from shoal.schema.schema import Schema
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Released = TypeVar("Released", covariant=True)
 
@@ -41,6 +45,10 @@ class Release(Generic[Released]):
         """Return the report as plain data."""
         return self.report.to_document()
 
+    def to_frame(self) -> pl.DataFrame:
+        """Return what was lost in each recoded column; the release itself is `table`."""
+        return self.report.to_frame()
+
     def __repr__(self) -> str:
         return self.report.face().line("Release")
 
@@ -51,7 +59,7 @@ class Release(Generic[Released]):
 def release(
     request: ReleaseRequest,
     *,
-    progress: Progress = silent,
+    progress: Progress = tell,
     look: Callable[[Written], None] | None = None,
 ) -> Release[object]:
     """Release a table: search, recode, verify what is written, and only then publish it.

@@ -185,6 +185,8 @@ class EncodeRequest:
             found.append(Fault("a promise (-k, --l, --t) goes with --safe"))
         if self.fold_case and not self.safe:
             found.append(Fault("goes with --safe", "--fold-case"))
+        if self.output.person_file is not None and not self.safe:
+            found.append(Fault("goes with --safe", "--person-file"))
         return found
 
     def check(self) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from shoal.core.errors import InputError, NoSolutionError, PrivacyError, SchemaError
 from shoal.core.secret_keys import Keys
+from shoal.core.watch import tell, watcher
 from shoal.engines.base import Classes, Counts, Records, Search, Table
 from shoal.engines.choose import engine_for
 from shoal.engines.counts import CountsHere
@@ -76,6 +77,9 @@ class Opened:
         with self.clock.time("compile", is_told=False):
             counts.compile(search, self.clock.progress)
         with self.clock.time("learn"):
+            seconds = getattr(method, "seconds", None)
+            if seconds:
+                watcher().limit(seconds)
             if isinstance(request.method, Auto) and isinstance(counts, CountsHere):
                 choice = choose(counts, search, learns=learns)
                 search = replace(search, method=choice.method, why=choice.why)
@@ -118,6 +122,7 @@ def opened(
         known = replace(
             request.schema, proposals=proposals(infer=request.infer, method=request.method)
         )
+        tell("count")
         fitted, promise, counted = fit(known, table.columns, request.method, table.where)
         records = table.records(fitted, counted, Keys.of(request.key))
         kept = records.check_kept()

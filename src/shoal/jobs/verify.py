@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shoal.core.errors import InputError, SchemaError
+from shoal.core.watch import tell
 from shoal.engines.base import Table
 from shoal.engines.choose import engine_for
 from shoal.inference.kept import beside, left_in
@@ -21,6 +22,7 @@ def verify(request: VerifyRequest) -> Verification:
     that identify people by themselves come as warnings.
     """
     schema, promise = request.schema, promise_of(request.schema)
+    tell("judge")
     engine = engine_for(request.table)
     table: Table
     if request.person_file is not None and schema.trajectories:

@@ -14,7 +14,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Literal, TypedDict, TypeVar, cast
 
-from shoal.core.suggest import did_you_mean
+from shoal.core.suggest import did_you_mean, nearest
 from shoal.engines.base import Progress
 from shoal.hierarchies.tree import Hierarchy
 from shoal.jobs.requests import Checks, EncodeRequest, Output, People, usual_checks
@@ -396,11 +396,14 @@ def _text(hint: object) -> str:
 
 
 def _meant(name: str, known: Sequence[str]) -> str:
-    owners = [
-        kind.__name__ for kind in METHODS.values() if name in {p.name for p in kind.parameters()}
-    ]
-    if owners and "method" in known:
-        return f"; it belongs to a method: method=shoal.{owners[0]}({name}=…)"
+    owners: dict[str, str] = {}
+    if "method" in known:
+        for kind in METHODS.values():
+            for each in kind.parameters():
+                owners.setdefault(each.name, kind.__name__)
+    found = nearest(name, [*known, *owners])
+    if found in owners and found not in known:
+        return f"; it belongs to a method: method=shoal.{owners[found]}({found}=…)"
     return did_you_mean(name, known)
 
 

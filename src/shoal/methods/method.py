@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 
 Default = TypeVar("Default")
 
+MEASURES = (
+    "loss", "dm", "aecs", "level-sum", "precision-loss", "non-uniform-entropy", "entropy-monotone",
+    "ncp", "class-entropy", "height-utility",
+)  # fmt: skip
+ALIASES = {"height": "level-sum", "entropy": "non-uniform-entropy"}
+"""Old names. The measures that a report calls height and entropy are other ones: [lim2018]'s
+`height-utility` and `class-entropy`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
@@ -31,7 +39,7 @@ class Setting:
 
     Attributes:
         suppression_limit: share of the records that may be suppressed.
-        utility: what a lattice search minimizes, see `lattice.measures.MEASURES`.
+        utility: what a lattice search minimizes, see `MEASURES`.
         target: the column for the classification metric.
         seed: of every choice by chance.
         threads: None: what the search thinks right; never changes the result.

@@ -27,13 +27,13 @@ def type_words(kind: type[Method], name: str) -> str:
         ('fast, normal or best', 'number above 0')
     """
     (limits,) = (each.metadata for each in fields(kind) if each.name == name)
-    choices = _choices(kind, name)
-    if choices:
-        return f"{', '.join(choices[:-1])} or {choices[-1]}"
-    words = next(_WORDS[each] for each in _WORDS if each in _kinds(kind, name))
+    words = choices(kind, name)
+    if words:
+        return f"{', '.join(words[:-1])} or {words[-1]}"
+    number = next(_WORDS[each] for each in _WORDS if each in _kinds(kind, name))
     if limits["least"] is not None:
-        return f"{words}, at least {limits['least']:g}"
-    return words if limits["above"] is None else f"{words} above {limits['above']:g}"
+        return f"{number}, at least {limits['least']:g}"
+    return number if limits["above"] is None else f"{number} above {limits['above']:g}"
 
 
 def from_texts(kind: type[Method], given: Sequence[str]) -> dict[str, object]:
@@ -68,12 +68,12 @@ def from_texts(kind: type[Method], given: Sequence[str]) -> dict[str, object]:
 def _value(kind: type[Method], name: str, text: str) -> object:
     """Return a text as the type of a parameter; what is none stays a text, to be refused."""
     kinds = _kinds(kind, name)
-    if _choices(kind, name):
+    if bool in kinds:
+        return _TRUTHS.get(text.lower(), text)
+    if choices(kind, name):
         return text
     if NoneType in kinds and text.lower() in ("", "none"):
         return None
-    if bool in kinds:
-        return _TRUTHS.get(text.lower(), text)
     with suppress(ValueError):
         return int(text) if int in kinds else float(text)
     return text
@@ -84,6 +84,9 @@ def _kinds(kind: type[Method], name: str) -> tuple[object, ...]:
     return get_args(hint) if isinstance(hint, UnionType) else (hint,)
 
 
-def _choices(kind: type[Method], name: str) -> tuple[str, ...]:
+def choices(kind: type[Method], name: str) -> tuple[str, ...]:
+    """Return the words that a parameter may be; none where it is a number."""
     hint = get_type_hints(kind)[name]
-    return get_args(hint) if get_origin(hint) is Literal else ()
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    return ("true", "false") if hint is bool else ()

@@ -67,7 +67,9 @@ def _parse(text: str) -> object:
     except RecursionError:
         raise _refuse("it is nested too deeply") from None
     except ValueError:  # broken JSON, and whole numbers of thousands of digits
-        raise _refuse("it is not JSON; is the file damaged?") from None
+        raise _refuse(
+            "it is not JSON; is the file damaged? Learn it again, or get it again"
+        ) from None
     return found
 
 
@@ -78,7 +80,9 @@ def checked(document: object) -> ModelDocument:
         ModelFormatError: newer, damaged, hostile, or no model at all.
     """
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
-        raise _refuse(f"not a model file: no format {FORMAT!r} in it")
+        raise _refuse(
+            f"not a model file: no format {FORMAT!r} in it; name one that shoal learn wrote"
+        )
     version = document.get("version")
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise _refuse("its version is not a whole number")

@@ -150,9 +150,15 @@ class RecodingModel:
         Raises:
             ModelFormatError: it is newer, damaged, hostile, or no model at all.
         """
-        document = read_model(str(path))
-        model = cls.from_document(document)
-        refuse_changed(document)
+        try:
+            document = read_model(str(path))
+            model = cls.from_document(document)
+            refuse_changed(document)
+        except ModelFormatError as error:
+            problem = str(error.facts["problem"])
+            if problem.startswith(str(path)):
+                raise
+            raise ModelFormatError(problem=f"{path}: {problem}") from None
         return model
 
     @classmethod

@@ -51,7 +51,7 @@ class LDiversity(Promise):
     better: ClassVar[Better] = Better.HIGH
     options: ClassVar[tuple[Option, ...]] = (
         Option("l", ("--l",), float, "l-diversity of the sensitive columns."),
-        Option("kind", ("--l-kind",), str, "distinct, entropy or recursive.", "distinct"),
+        Option("kind", ("--l-kind",), str, "What counts as diverse.", "distinct", tuple(_MEASURES)),
         Option("c", ("--c",), float, "c of recursive (c,l)-diversity."),
     )
     stricter: ClassVar[Mapping[str, Better]] = {"l": Better.HIGH, "c": Better.LOW}

@@ -59,6 +59,7 @@ class Option(NamedTuple):
         kind: int, float or str.
         help: What it means, in a few words.
         default: What holds where it is not given, for people.
+        choices: What it may be, where it is one of a few words.
     """
 
     parameter: str
@@ -66,6 +67,7 @@ class Option(NamedTuple):
     kind: type
     help: str
     default: str | None = None
+    choices: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

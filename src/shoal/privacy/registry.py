@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, replace
 
 from shoal.core.errors import PrivacyError, SchemaError
+from shoal.core.suggest import did_you_mean
 from shoal.privacy.promise import PROMISES, Option, Promise
 
 
@@ -53,7 +54,10 @@ def _left_over(asked: Sequence[type[Promise]], given: Mapping[str, object]) -> I
         owners = [k for k in PROMISES.values() if name in {o.name for o in k.options[1:]}]
         if name not in used and owners:
             belongs, flag = owners[0].options[0].flags[0], options()[name].flags[0]
-            yield f"{flag} belongs to {belongs}, which asks for {owners[0].name}"
+            yield (
+                f"{flag} belongs to {belongs}, which asks for {owners[0].name}; "
+                f"add {belongs}, or leave {flag} out"
+            )
 
 
 def expand(promises: Iterable[Promise], sensitive_columns: Sequence[str]) -> list[Promise]:
@@ -98,7 +102,10 @@ def from_document(document: Mapping[str, object]) -> Promise:
     kind = PROMISES.get(name) if isinstance(name, str) else None
     if kind is None:
         known = ", ".join(sorted(PROMISES))
-        raise PrivacyError(model=name, problem=f"no such privacy model; there are {known}")
+        meant = did_you_mean(name, PROMISES, before=", ") if isinstance(name, str) else ""
+        raise PrivacyError(
+            model=name, problem=f"no such privacy model{meant or ';'} there are {known}"
+        )
     given: Mapping[str, object] = {key: value for key, value in document.items() if key != "model"}
     nested = given.get("parameters")
     if isinstance(nested, Mapping):

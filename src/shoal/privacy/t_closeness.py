@@ -20,7 +20,7 @@ from shoal.privacy.promise import (
 
 _T = Option("t", ("--t",), float, "t-closeness of the sensitive columns.")
 _DISTANCE = Option(
-    "distance", ("--t-distance",), str, "equal, ordered, hierarchical or chi2.", "equal"
+    "distance", ("--t-distance",), str, "How spreads are compared.", "equal", DISTANCES
 )
 MEASURED = (_T, _DISTANCE)
 """The words that every closeness has."""

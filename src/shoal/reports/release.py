@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from shoal.core.documents import Document, Json
+from shoal.core.rows import Rows
 from shoal.privacy import Verdict
 from shoal.reports.face import Face, percent, promise_rows, verdict_documents
 
@@ -36,7 +37,7 @@ def by_true_name(measures: Mapping[str, Value]) -> dict[str, Value]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Verification:
+class Verification(Rows):
     """What the released table itself shows, class by class."""
 
     records: int
@@ -164,7 +165,7 @@ class Risk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ReleaseReport:
+class ReleaseReport(Rows):
     """The account of one `anonymize` or `learn`: what was decided, lost and promised.
 
     `warnings` must not be overlooked and are printed before any number; `notices` are for

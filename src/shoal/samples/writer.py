@@ -183,7 +183,8 @@ def _check_place(files: SampleFiles, overwrite: bool) -> None:
             raise OutputError(where=str(path), problem="is a folder; choose another name")
         if not overwrite and os.path.lexists(path):
             raise OutputError(
-                where=str(path), problem="exists already; choose another name or allow overwriting"
+                where=str(path),
+                problem="exists already; choose another name, or allow overwriting (--overwrite)",
             )
 
 

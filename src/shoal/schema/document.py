@@ -13,6 +13,7 @@ from typing import ClassVar, Protocol, TypedDict, TypeVar
 
 from shoal.core.documents import Document, Json, as_json
 from shoal.core.errors import PrivacyError, SchemaError, ShoalError
+from shoal.core.suggest import did_you_mean
 from shoal.hierarchies.builder import Builder
 from shoal.hierarchies.read import read_hierarchy, write_hierarchy
 from shoal.hierarchies.tree import Hierarchy
@@ -69,7 +70,9 @@ class Entry:
         for member in kind:
             if value == member.value:
                 return member
-        self.fault(f"{key} must be one of {', '.join(member.value for member in kind)}")
+        words = [member.value for member in kind]
+        meant = did_you_mean(value, words) if isinstance(value, str) else ""
+        self.fault(f"{key} must be one of {', '.join(words)}{meant}")
         return None
 
     def number(self, key: str, default: float, wanted: str) -> float:
@@ -98,12 +101,17 @@ class Entry:
         return ()
 
 
+def _unknown(key: str, known: Iterable[str]) -> str:
+    meant = did_you_mean(key, known) or f"; there are {', '.join(sorted(known))}"
+    return f"unknown key {key!r}{meant}"
+
+
 def read_schema(
     document: Mapping[object, object], *, folder: Path, faults: list[str]
 ) -> SchemaParts:
     """Return the parts of a schema; what is wrong with it is added to `faults`."""
     entry = Entry(document, faults)
-    faults += [f"unknown key {key!r}" for key in sorted(map(str, document.keys() - _KEYS))]
+    faults += [_unknown(key, _KEYS) for key in sorted(map(str, document.keys() - _KEYS))]
     if document.get("version", 1) != 1:
         faults.append("version must be 1")
     attributes = _attributes(document.get("columns"), faults=faults, folder=folder)
@@ -151,7 +159,7 @@ def _attribute(name: str, values: object, *, folder: Path) -> Attribute:
     entry = Entry(values, faults, where=f"column {name!r}: ")
     for key in values:
         if key not in _COLUMN_KEYS:
-            entry.fault(f"unknown key {str(key)!r}")
+            entry.fault(_unknown(str(key), _COLUMN_KEYS))
     role = entry.choice("role", Role)
     kind = None if values.get("kind") is None else entry.choice("kind", Kind)
     order = values.get("order", ())

@@ -43,17 +43,21 @@ def schema_from_flags(
     for role, names in roles.items():
         for name in names:
             if role_of.setdefault(name, role) is not role:
-                faults.append(f"column {name!r} is named as {role_of[name]} and as {role}")
+                faults.append(
+                    f"column {name!r} is named as {role_of[name]} and as {role}; keep one"
+                )
     kind_of: dict[str, Kind] = {}
     for kind, names in kinds.items():
         for name in names:
             if kind_of.setdefault(name, kind) is not kind:
-                faults.append(f"column {name!r} is named as {kind_of[name]} and as {kind}")
+                faults.append(
+                    f"column {name!r} is named as {kind_of[name]} and as {kind}; keep one"
+                )
             if name not in role_of:
                 faults.append(f"column {name!r} has a kind but no role; add it to --qi, for one")
     for names in roles.values():
         twice = sorted({name for name in names if list(names).count(name) > 1})
-        faults += [f"column {name!r} is named twice" for name in twice]
+        faults += [f"column {name!r} is named twice; name it once" for name in twice]
     recoded = [n for n, r in role_of.items() if r in _RECODED]
     if isinstance(hierarchies, Mapping):
         trees = _given_trees(hierarchies, recoded, faults=faults)

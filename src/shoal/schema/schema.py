@@ -264,7 +264,7 @@ def _faults_of(schema: Schema) -> list[str]:
         if times > 1:
             faults.append(f"column {name!r} is named {times} times; name it once")
     if not 0 <= schema.suppression_limit <= 1:
-        faults.append("suppression_limit must lie between 0 and 1")
+        faults.append("suppression_limit must lie between 0 and 1: a share, such as 0.05 for 5 %")
     known = {a.name for a in schema.attributes if a.is_released}
     if schema.target is not None and schema.target not in known:
         faults.append(f"target {schema.target!r} is not a released column of the schema")
@@ -288,7 +288,24 @@ def _person_faults(schema: Schema) -> list[str]:
     return []
 
 
+def _separator(header: str) -> str:
+    """Return the commonest separator in a header that was not cut; empty if there is none."""
+    found = max(",;\t|", key=header.count)
+    return found if found in header else ""
+
+
+def _is_one_text(columns: Sequence[str]) -> bool:
+    """Say whether a table seems to have been read with the wrong separator."""
+    return len(columns) == 1 and bool(_separator(columns[0]))
+
+
 def _column_faults(schema: Schema, columns: Sequence[str]) -> list[str]:
+    is_known = any(attribute.name in columns for attribute in schema.attributes)
+    if not is_known and _is_one_text(columns):
+        return [
+            f"the table has one column, and its name holds {_separator(columns[0])!r}; if that "
+            f"separates columns, say --sep '{_separator(columns[0])}'"
+        ]
     faults = []
     twice = sorted(name for name, times in Counter(columns).items() if times > 1)
     for name in twice:

@@ -47,7 +47,9 @@ def test_a_parameter_that_a_method_does_not_take_is_refused_with_its_flag(name):
             asked = MethodOptions(method=name, parameters={parameter: 1})
             with pytest.raises(SchemaError) as caught:
                 asked.words(learns=False)
-            assert str(caught.value) == f"options: --{parameter}: not for --method {name}"
+            assert str(caught.value) == (
+                f"options: --{parameter}: not for --method {name}; see `shoal methods {name}`"
+            )
 
 
 def test_all_ignored_parameters_are_named_together():

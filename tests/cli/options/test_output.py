@@ -25,7 +25,9 @@ def test_a_command_that_writes_must_be_told_where():
     for nowhere in (None, ""):
         with pytest.raises(SchemaError) as caught:
             OutputOptions(out=nowhere).output("encode", on_spark=False, inputs=())
-        assert str(caught.value) == "options: encode needs --out FILE"
+        assert str(caught.value) == (
+            "options: encode needs --out FILE (or --out -, standard output)"
+        )
 
 
 @pytest.mark.parametrize("out", ["t.csv", "./t.csv", "none/o.csv", "."])

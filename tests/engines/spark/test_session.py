@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 
 import pytest
 from tests.conftest import call
+from tests.core.test_watch import Heard
 
 from shoal.core.errors import InputError, MissingExtraError
-from shoal.engines.spark.session import require, session
+from shoal.core.watch import watched_by
+from shoal.engines.spark.engine import SparkEngine
+from shoal.engines.spark.session import require, running_tasks, session
 
 FLAGS = ["--qi", "a", "-k", "2", "--engine", "spark"]
 
@@ -59,3 +64,28 @@ def test_columns_whose_names_differ_in_case_are_two(spark):
     found = spark.createDataFrame([(1, 2)], "a int, A int")
     assert found.select("A").collect()[0][0] == 2
     assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
+
+
+def test_whoever_watches_can_ask_for_the_tasks_from_another_thread(spark):
+    heard, found = Heard(), []
+    with watched_by(heard):
+        SparkEngine().open(spark.createDataFrame([(1,)], "a int"))
+    (ask,) = heard.asked
+    assert running_tasks(spark) is None
+
+    def slow(batches):
+        time.sleep(0.4)
+        yield from batches
+
+    frame = spark.range(8, numPartitions=8)
+    job = threading.Thread(target=lambda: frame.mapInArrow(slow, "id long").count())
+    job.start()
+    while job.is_alive():
+        asked = threading.Thread(target=lambda: found.append(ask()))
+        asked.start()
+        asked.join()
+        time.sleep(0.05)
+    job.join()
+    known = [each for each in found if each is not None and each.of >= 8]
+    assert known
+    assert all(0 <= each.done <= each.of for each in known)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.cli import colour, standard
+from shoal.cli import colour, progress, standard
 from shoal.cli.options.groups import Group, option
 from shoal.cli.render import as_json
 
@@ -21,6 +21,7 @@ class JsonOptions(Group):
 
     def print(self, document: Mapping[str, object], text: str) -> None:
         """Print the answer: for a program, or for a person."""
+        progress.clear()
         stream = standard.answers()
         if self.json:
             print(standard.renamed(as_json(document), mark=True), file=stream)

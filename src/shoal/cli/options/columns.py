@@ -42,12 +42,12 @@ class ColumnOptions(Group):
     date_format: list[str] | None = option(  # noqa: RUF009
         None, "How dates are written, such as %d.%m.%Y, or birth=%m/%d/%Y for one column.", "FORMAT"
     )
-    dates: str | None = option(None, "Dates are released as iso, or the same way.", "HOW")
+    dates: str | None = option(None, "Dates are released as ISO, or the same way.", "iso|same")
     hierarchies: str | None = option(None, "Folder with files *hierarchy_<column>.csv.", "DIR")
     infer: bool = option(
         True, "Quasi-identifiers without a hierarchy get the one that `shoal infer` proposes."
     )
-    missing: str | None = option(None, "Marks of missing values, such as '?,NA'.", "A,B")
+    missing: str | None = option(None, "Marks of missing values, such as '?,NA'.", "MARKS")
     fold_case: bool = option(
         False, "Join sensitive values that differ only by case, accents or spaces."
     )

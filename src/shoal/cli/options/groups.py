@@ -24,9 +24,6 @@ import typer
 
 Default = TypeVar("Default")
 
-Completer = Callable[[typer.Context, str], list[str]]
-"""Proposes values of an option: is given the command line so far, and the begun word."""
-
 _KIND = Parameter.KEYWORD_ONLY  # what is required may stand behind what is not
 
 
@@ -46,7 +43,8 @@ class Option(NamedTuple):
             that is not off unless given.
         is_argument: it is given by its place.
         panel: its place in a help; None: that of its group.
-        completes: the values that a shell proposes; see `Completer`.
+
+    What a shell proposes for it follows from `metavar`; see `shoal.cli.complete`.
     """
 
     help: str
@@ -55,7 +53,6 @@ class Option(NamedTuple):
     flags: tuple[str, ...] = ()
     is_argument: bool = False
     panel: str | None = None
-    completes: Completer | None = None
 
     def parameter(self, name: str, kind: object, default: object, panel: str) -> Parameter:
         """Return the option as a parameter of a function, annotated for Typer."""
@@ -66,7 +63,7 @@ class Option(NamedTuple):
         flags = self.flags or ((f"--{name.replace('_', '-')}",) if default is False else ())
         about = typer.Option(
             *flags, metavar=self.metavar, help=self.help, show_default=self.shown,
-            rich_help_panel=panel, autocompletion=self.completes,
+            rich_help_panel=panel,
         )  # fmt: skip
         return Parameter(name, _KIND, default=default, annotation=Annotated[kind, about])
 
@@ -78,10 +75,9 @@ def option(
     *,
     shown: bool | str = True,
     panel: str | None = None,
-    completes: Completer | None = None,
 ) -> Default:
     """Declare an option of a group; see `Option`."""
-    about = Option(text, metavar, shown, panel=panel, completes=completes)
+    about = Option(text, metavar, shown, panel=panel)
     return field(default=default, metadata={"about": about})
 
 

@@ -63,7 +63,7 @@ class InputOptions(FileOptions):
     )
     table: str | None = option(None, "INPUT is a database URI: its table.", "NAME")
     query: str | None = option(None, "INPUT is a database URI: a query.", "SQL")
-    engine: str = option("local", "local, or spark (a cluster).", "NAME", panel="Engine")
+    engine: str = option("local", "This machine, or a cluster.", "local|spark", panel="Engine")
     master: str | None = option(
         None, "With --engine spark: local[4], spark://host:7077 …", "URL", panel="Engine"
     )

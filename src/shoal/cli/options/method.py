@@ -10,17 +10,17 @@ from typing import ClassVar, TypedDict
 from shoal.cli.options.groups import Generated, Group, Option, generated, option
 from shoal.cli.options.input import refusal
 from shoal.cli.render import rows
-from shoal.methods.method import Method
-from shoal.methods.parameters import from_texts
+from shoal.methods.method import MEASURES, Method
+from shoal.methods.parameters import choices, from_texts
 from shoal.methods.registry import METHODS, kind_named, method_named, resolve
 from shoal.reports.release import ReleaseReport
 from shoal.schema.schema import Schema
 
 # What the parameters of methods are called here; a method's own words explain the rest.
 _PARAMETERS: Mapping[str, tuple[str | None, str]] = {
-    "aggregate": ("HOW", "Of the columns: geometric, arithmetic or max."),
+    "aggregate": (None, "How the losses of columns are joined."),
     "seconds": ("S", "Time that a search may take."),
-    "effort": (None, "refine: fast, normal or best."),
+    "effort": (None, "refine: how long it looks."),
     "iterations": ("N", "oka, wfcm: rounds."),
     "gamma": ("X", "vmdav: how readily a group takes more than k."),
     "absorb": (None, "sa-mdav: rare tuples join large groups near them."),
@@ -35,9 +35,14 @@ def _parameter_options() -> Generated:
     A truth that is off by default has one flag, one that is on has two.
     """
     known = {each.name: each for kind in METHODS.values() for each in kind.parameters()}
+    words = {
+        each.name: "|".join(choices(kind, each.name))
+        for kind in METHODS.values()
+        for each in kind.parameters()
+    }
     found = {}
     for name, (metavar, text) in _PARAMETERS.items():
-        about = Option(text, metavar, known[name].default is not True or "on")
+        about = Option(text, metavar or words[name], known[name].default is not True or "on")
         if known[name].default is False:
             about = about._replace(flags=(f"--{name}",))
         kind = next((k for k in (bool, int, float) if known[name].type.startswith(k.__name__)), str)
@@ -70,20 +75,18 @@ class MethodOptions(Group):
     method: str = option("auto", "See `shoal methods`.", "NAME")
     release: str | None = option(
         None,
-        "A class releases: generalize (intervals, ancestors) or aggregate (centroids).",
-        "HOW",
+        "A class releases intervals and ancestors, or centroids.",
+        "generalize|aggregate",
         shown="the method's own",
     )
     partitions: int | None = option(
         None, "Learn on M parts of the table side by side, then join them.", "M"
     )
-    partition_by: str = option("kmeans", "Parts: kmeans or random.", "HOW")
+    partition_by: str = option("kmeans", "How parts are made.", "kmeans|random")
     suppression_limit: float | None = option(None, "Share of records that may be suppressed.", "X")
     utility: str | None = option(
         None,
-        "What a lattice search minimizes: loss, dm, aecs, level-sum (old name: height), "
-        "precision-loss, non-uniform-entropy (old name: entropy), entropy-monotone, ncp, "
-        "class-entropy or height-utility.",
+        f"What a lattice search minimizes: {', '.join(MEASURES[:-1])} or {MEASURES[-1]}.",
         "NAME",
         shown="loss",
     )
@@ -122,7 +125,9 @@ class MethodOptions(Group):
         known = {each.name for each in asked.parameters()}
         ignored = [f"--{name}" for name in given if name not in known]
         if ignored:
-            raise refusal("options", f"{', '.join(ignored)}: not for --method {self.method}")
+            named = ", ".join(ignored)
+            text = f"{named}: not for --method {self.method}; see `shoal methods {self.method}`"
+            raise refusal("options", text)
         own = from_texts(kind_named(self.method), self.set or ())
         twice = [f"--{name} and --set {name}" for name in own if name in given]
         if twice:

@@ -21,7 +21,9 @@ class OutputOptions(Group):
 
     out: str | None = option(None, "The release; - is standard output, once verified.", "FILE")
     report: str | None = option(None, "Report (.html).", "FILE")
-    suppressed: str | None = option(None, "Suppressed records: remove, or star (all *).", "KIND")
+    suppressed: str | None = option(
+        None, "What becomes of suppressed records (star: every cell is *).", "remove|star"
+    )
     keep_order: bool = option(False, "Keep the input's order of records (it may reveal them).")
     spreadsheet_safe: bool | None = option(
         None,
@@ -45,7 +47,7 @@ class OutputOptions(Group):
         from shoal.jobs.places import check_place, check_report
 
         if not self.out:
-            raise refusal("options", f"{command} needs --out FILE")
+            raise refusal("options", f"{command} needs --out FILE (or --out -, standard output)")
         if self.out == standard.MARK and on_spark:
             raise refusal("--out", "standard output needs the local engine; name a file")
         place = standard.release() if self.out == standard.MARK else Path(self.out)

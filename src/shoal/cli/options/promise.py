@@ -15,7 +15,7 @@ from shoal.schema.schema import Schema
 def _promise_options() -> Generated:
     found = {}
     for name, each in options().items():
-        metavar = {int: "N", float: "X"}.get(each.kind, "KIND")
+        metavar = "|".join(each.choices) or {int: "N", float: "X"}.get(each.kind, "TEXT")
         found[name] = (
             each.kind | None,
             Option(each.help, metavar, each.default or False, each.flags),

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.core.watch import tell
 from shoal.edge.fast import FastEncoder
 from shoal.edge.stream import EncodeReport
 from shoal.engines.base import Output
@@ -24,7 +25,7 @@ from shoal.engines.encoding.batch import Batch, released_columns
 from shoal.engines.encoding.columns import ColumnCoder, distinct_rows
 from shoal.engines.encoding.tuples import Cover, TupleCounts
 from shoal.engines.local.kept import check_kept
-from shoal.engines.local.person_file import divided
+from shoal.engines.local.person_file import divided, write_persons
 from shoal.engines.local.recode import Chunk
 from shoal.engines.local.records import (
     LocalWritten,
@@ -170,16 +171,18 @@ class LocalEncoding:
     @contextmanager
     def write(self, output: Output) -> Iterator[LocalWritten]:
         """Encode; what is written is published at the end, if nothing was raised."""
+        inputs = (*inputs_of(self.source.given), *output.inputs)
         if output.out is None:
             frames = [chunk.frame for chunk in self._chunks()]
             if len(frames) > 1:  # each has its own dictionary of labels
                 frames = [f.with_columns(pl.col(pl.Enum).cast(pl.String)) for f in frames]
             whole = pl.concat(frames)
             person = (PERSON,) if PERSON in whole.columns else ()
-            table = like(whole.drop(person), self.source.given)
-            yield LocalWritten(open_source(whole), table, person)
+            with person_place(output.person_file, inputs, is_needed=False) as people:
+                write_persons(whole, people, is_kept=output.person_file is not None)
+                table = like(whole.drop(person), self.source.given)
+                yield LocalWritten(open_source(whole), table, person)
             return
-        inputs = (*inputs_of(self.source.given), *output.inputs)
         by_person = bool(self.batch.model.schema.person)
         with (
             person_place(output.person_file, (*inputs, output.out), is_needed=by_person) as people,
@@ -190,6 +193,7 @@ class LocalEncoding:
                 divided(chunks, people) if by_person else chunks, file,
                 separator=self.source.separator, spreadsheet_safe=output.spreadsheet_safe,
             )  # fmt: skip
+            tell("verify")
             written = open_source(file, separator=self.source.separator)
             if by_person:
                 yield LocalWritten.with_people(written, people)

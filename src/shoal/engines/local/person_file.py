@@ -35,6 +35,13 @@ def divided(chunks: Iterator[Chunk], file: Path) -> Iterator[Chunk]:
             yield Chunk(whole.drop(PERSON), None)
 
 
+def write_persons(released: pl.DataFrame, file: Path, *, is_kept: bool) -> None:
+    """Write who stands behind the records of a release in memory, if that is kept."""
+    if is_kept:
+        for _ in divided(iter([Chunk(released, None)]), file):
+            pass
+
+
 def with_persons(source: Source, file: str | Path) -> tuple[Source, tuple[str, ...]]:
     """Return a table with the columns of its person file beside it, and their names.
 
@@ -46,7 +53,8 @@ def with_persons(source: Source, file: str | Path) -> tuple[Source, tuple[str, .
     if lines != records:
         raise InputError(
             where=str(file),
-            problem=f"has {lines} lines for {records} records; it belongs to another table",
+            problem=f"has {lines} lines for {records} records, so it belongs to another table; "
+            "name the one that was written with this release",
         )
     names = {name: _MARK + name for name in beside.columns}
     both = pl.concat(

@@ -36,6 +36,17 @@ class Chunk(NamedTuple):
             return self.frame
         return self.frame[np.repeat(np.arange(self.frame.height), self.counts)]
 
+    @property
+    def records(self) -> int:
+        """Return how many records it stands for."""
+        return self.frame.height if self.counts is None else int(self.counts.sum())
+
+    def slices(self, rows: int) -> Iterator[Chunk]:
+        """Yield it in slices of so many rows; one, if it is empty."""
+        for start in range(0, max(self.frame.height, 1), rows):
+            counts = None if self.counts is None else self.counts[start : start + rows]
+            yield Chunk(self.frame.slice(start, rows), counts)
+
 
 @dataclass(frozen=True)
 class Recoder:
@@ -58,6 +69,12 @@ class Recoder:
     keep_order: bool = False
     typed: bool = False
     near: Path | None = None
+
+    @property
+    def released(self) -> int:
+        """Return how many records will be released."""
+        suppressed = self.recoding.suppressed if self.star else 0
+        return int(self.recoding.sizes.sum()) + suppressed
 
     def chunks(self) -> Generator[Chunk, None, None]:
         """Yield the release in chunks, each fitting memory, sorted within and across them."""

@@ -14,6 +14,7 @@ import polars as pl
 
 from shoal.core.secret_keys import Keys
 from shoal.core.temporary import beside
+from shoal.core.watch import tell
 from shoal.engines.base import Checks, Classes, Compared, Output, Search
 from shoal.engines.coding import with_findings
 from shoal.engines.counts import CountsHere, judge_starred
@@ -21,9 +22,9 @@ from shoal.engines.local.compare import Pair, compare_persons
 from shoal.engines.local.frequencies import Frequencies, frequencies
 from shoal.engines.local.kept import check_kept
 from shoal.engines.local.person_attack import Persons
-from shoal.engines.local.person_file import divided, with_persons
+from shoal.engines.local.person_file import divided, with_persons, write_persons
 from shoal.engines.local.persons import repeats_of_release
-from shoal.engines.local.recode import Chunk, Recoder
+from shoal.engines.local.recode import Recoder
 from shoal.engines.local.replacing import Replacing
 from shoal.engines.local.runs import open_release
 from shoal.engines.local.source import Source, open_source
@@ -159,9 +160,7 @@ class LocalRecords:
                 person_place(output.person_file, inputs, is_needed=bool(person)) as people,
             ):
                 released = pl.concat([chunk.whole() for chunk in recoder.chunks()])
-                if output.person_file is not None:
-                    for _ in divided(iter([Chunk(released, None)]), people):
-                        pass
+                write_persons(released, people, is_kept=output.person_file is not None)
                 table = like(released.drop(person), self.source.given)
                 yield LocalWritten(open_source(released), table, person, self._with_persons)
             return
@@ -177,7 +176,9 @@ class LocalRecords:
                 write_chunks(
                     divided(chunks, people) if person else chunks, file,
                     separator=self.source.separator, spreadsheet_safe=output.spreadsheet_safe,
+                    expected=recoder.released,
                 )  # fmt: skip
+            tell("verify")
             if person:
                 written = open_source(file, separator=self.source.separator)
                 found = LocalWritten.with_people(written, people)

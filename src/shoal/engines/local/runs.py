@@ -5,14 +5,17 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import polars as pl
 
 from shoal.core.documents import reason
 from shoal.core.errors import InputError
+from shoal.core.watch import watcher
 from shoal.engines.local.source import Source
-from shoal.formats.csv_check import CHUNK, DAMAGED, check_bytes, open_bytes
+from shoal.formats.csv_check import CHUNK, check_bytes
+from shoal.formats.csv_header import DAMAGED, open_bytes, share_read
 from shoal.kernels.encoding.csv_runs import find_runs
 
 WEIGHT = "\x00weight"
@@ -55,10 +58,11 @@ def open_release(path: Path, *, separator: str | None) -> Source | None:
     )
 
 
-def _whole_lines(file: object) -> Iterator[bytes]:
+def _whole_lines(file: IO[bytes]) -> Iterator[bytes]:
     """Yield the file in chunks that end with a line."""
-    rest = b""
-    while chunk := file.read(CHUNK):  # type: ignore[attr-defined]
+    rest, watch = b"", watcher()
+    while chunk := file.read(CHUNK):
+        watch.advance(None, share=share_read(file))
         cut = chunk.rfind(b"\n") + 1
         if not cut:
             rest += chunk

@@ -12,6 +12,8 @@ import polars as pl
 
 from shoal.core.documents import reason
 from shoal.core.errors import InputError
+from shoal.core.suggest import no_file
+from shoal.core.watch import watcher
 from shoal.engines.coding import with_codes
 from shoal.formats.csv_check import CsvShape, check_csv
 from shoal.formats.csv_file import CsvFile, plain_copy
@@ -91,6 +93,11 @@ class Source:
         """Return about how many bytes the records take, unpacked."""
         return self._extent[1]
 
+    @property
+    def _known_records(self) -> int | None:
+        """Return how many records a file has; None where that is a guess."""
+        return None if self.path is None or self.format == "jsonl" else self._extent[0]
+
     @cached_property
     def _extent(self) -> tuple[int, int]:
         """Return about how many records a file has, and how many bytes they take.
@@ -123,8 +130,12 @@ class Source:
         if self.path is not None:
             records, size = self._extent
             most = min(most, max(BATCH_BYTES * records // max(size, 1), 1))
+        done, known, watch = 0, self._known_records, watcher()
         try:
-            yield from lazy.collect_batches(chunk_size=most, maintain_order=True)
+            for batch in lazy.collect_batches(chunk_size=most, maintain_order=True):
+                done += batch.height
+                watch.advance(done, known)
+                yield batch
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(where=self.where, problem=_safe(error)) from None
 
@@ -154,7 +165,9 @@ def _safe(error: Exception) -> str:
     """Say what went wrong without the data that Polars likes to quote."""
     if isinstance(error, OSError):
         return reason(error)
-    return f"the file cannot be read as a table ({type(error).__name__}); is it damaged?"
+    return (
+        f"the file cannot be read as a table ({type(error).__name__}); is it damaged? Get it again"
+    )
 
 
 def open_source(table: object, *, separator: str | None = None) -> Source:
@@ -176,12 +189,12 @@ def open_source(table: object, *, separator: str | None = None) -> Source:
 
 def _open_path(file: CsvFile, *, separator: str | None) -> Source:
     path = Path(file)
-    kind = format_of(path)
     where = str(path)
-    if not path.exists():
-        raise InputError(where=where, problem="no such file")
     if path.is_dir():
-        raise InputError(where=where, problem="a folder, not a file")
+        raise InputError(where=where, problem="a folder, not a file; name a file in it")
+    kind = format_of(path)
+    if not path.exists():
+        raise InputError(where=where, problem=no_file(path))
     if kind in ("csv", "csv.gz"):
         copied = plain_copy(file)
         place, keeper = (path, None) if copied is None else copied

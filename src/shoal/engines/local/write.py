@@ -18,11 +18,13 @@ from shoal.core.documents import reason
 from shoal.core.errors import OutputError, ShoalError
 from shoal.core.spreadsheet import check_names, is_guarded
 from shoal.core.temporary import beside, flush, flush_folder, publish
+from shoal.core.watch import watcher
 from shoal.engines.local.recode import Chunk
 from shoal.formats.endings import format_to_write
 from shoal.formats.spreadsheet import guarded
 
 BLOCK = 4 * 2**20  # bytes of repeated lines that are written at once
+SLICE = 500_000  # rows of a table in memory that are written at once
 
 
 @contextmanager
@@ -49,6 +51,8 @@ def all_or_nothing(
             )
     if goal.is_dir():
         raise OutputError(where=str(out), problem="is a folder; name a file in it")
+    if not goal.absolute().parent.exists():
+        raise OutputError(where=str(out), problem="lies in a folder that is not there; make it")
     # The ending stays last: it tells readers the format.
     ending = "".join(goal.suffixes[-2:]) if goal.name.endswith(".gz") else goal.suffix
     try:
@@ -82,10 +86,12 @@ def write_chunks(
     *,
     separator: str = ",",
     spreadsheet_safe: bool | None = None,
+    expected: int | None = None,
 ) -> int:
     """Write frames behind each other into one file; return the number of records.
 
     spreadsheet_safe: see `core.spreadsheet`; None: what is right for the format.
+    expected: how many records there will be, for whoever watches.
 
     Raises:
         OutputError: the disk is full or the folder cannot be written to.
@@ -93,14 +99,14 @@ def write_chunks(
     kind = format_to_write(path)
     if is_guarded(kind, spreadsheet_safe, where=str(path)):
         chunks = _guarded(chunks)
-    counted = _Counted(chunks)
+    counted = _Counted(chunks, expected)
     if kind in ("csv", "csv.gz"):
         with _packed(path) if kind == "csv.gz" else path.open("wb") as file:
-            for number, chunk in enumerate(counted):
+            for number, chunk in enumerate(counted.sliced()):
                 _write_csv(chunk, file, separator=separator, header=number == 0)
     elif kind == "jsonl":
         with path.open("wb") as file:
-            for chunk in counted:
+            for chunk in counted.sliced():
                 chunk.whole().write_ndjson(file)
     else:
         _sink(counted, path, kind)
@@ -126,16 +132,29 @@ def _guarded(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
 
 
 class _Counted:
-    """Counts the records of the chunks that pass."""
+    """Counts the records of the chunks that pass, and tells how many have been written."""
 
-    def __init__(self, chunks: Iterator[Chunk]) -> None:
-        self.chunks = chunks
+    def __init__(self, chunks: Iterator[Chunk], expected: int | None) -> None:
+        self.chunks, self.expected = chunks, expected
         self.records = 0
+        self.watch = watcher()  # columnar files are written by threads of Polars
 
     def __iter__(self) -> Iterator[Chunk]:
         for chunk in self.chunks:
-            self.records += chunk.frame.height if chunk.counts is None else int(chunk.counts.sum())
-            yield chunk
+            yield from self._passed(chunk)
+
+    def sliced(self) -> Iterator[Chunk]:
+        """Yield the chunks in slices, so that a table in memory is not written at one go."""
+        for chunk in self.chunks:
+            for part in chunk.slices(SLICE):
+                yield from self._passed(part)
+
+    def _passed(self, chunk: Chunk) -> Iterator[Chunk]:
+        if not self.records:
+            self.watch("writing")
+        yield chunk
+        self.records += chunk.records
+        self.watch.advance(self.records, self.expected)
 
 
 def _packed(path: Path) -> IO[bytes]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from shoal.core.errors import MethodError
 from shoal.core.spreadsheet import is_guarded
+from shoal.core.watch import watcher
 from shoal.engines.base import Output
+from shoal.engines.spark.session import running_tasks
 from shoal.engines.spark.source import open_table
 from shoal.engines.spark.table import TableOnSpark
 from shoal.engines.spark.write import kind_of
@@ -28,7 +32,9 @@ class SparkEngine:
 
     def open(self, table: object, *, separator: str | None = None) -> TableOnSpark:
         """Open a Spark DataFrame, or what a `SparkTable` names."""
-        return TableOnSpark(open_table(table, separator=separator))
+        source = open_table(table, separator=separator)
+        watcher().ask(partial(running_tasks, source.frame.sparkSession))
+        return TableOnSpark(source)
 
     def open_release(self, table: object, *, separator: str | None = None) -> TableOnSpark:
         """Open a table that is probably sorted by its values."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.core.errors import InputError, MissingExtraError
+from shoal.core.watch import Tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -111,3 +112,18 @@ def session(master: str | None = None, settings: dict[str, str] | None = None) -
         ) from None
     found.sparkContext.setLogLevel("ERROR")
     return found
+
+
+def running_tasks(spark: SparkSession) -> Tasks | None:
+    """Return how many tasks are done of the stages that are running; None where none is.
+
+    How many further stages there will be, Spark does not know, so that no time follows from it.
+    """
+    tracker = spark.sparkContext.statusTracker()
+    stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+    known = [each for each in stages if each is not None]
+    if not known:
+        return None
+    return Tasks(
+        sum(each.numCompletedTasks for each in known), sum(each.numTasks for each in known)
+    )

@@ -15,9 +15,11 @@ import polars as pl
 from shoal.core.documents import reason
 from shoal.core.errors import InputError, ShoalError
 from shoal.core.spreadsheet import BARE, GUARDED, NUMBER
+from shoal.core.suggest import no_file
 from shoal.engines.refusals import check_columns
 from shoal.engines.spark.session import require, session
-from shoal.formats.csv_check import CHUNK, check_bytes, check_csv, open_bytes
+from shoal.formats.csv_check import CHUNK, check_bytes, check_csv
+from shoal.formats.csv_header import open_bytes
 from shoal.formats.endings import format_of
 from shoal.formats.frames import to_lazy
 from shoal.formats.spark_table import SparkTable
@@ -235,7 +237,7 @@ def _open_path(spark: SparkSession, text: str, *, separator: str | None) -> Spar
     name = text.rstrip("/")
     local = None if is_url(text) else Path(text)
     if local is not None and not local.exists():
-        raise InputError(where=text, problem="no such file")
+        raise InputError(where=text, problem=no_file(local))
     if name.lower().endswith(".orc"):
         kind = "orc"
     elif local is not None and local.is_dir() and not local.suffix:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
+from shoal.core.rows import Rows
 from shoal.kernels.inference import column_sets as kernel
 from shoal.measures.risk.classes import (
     Band,
@@ -72,7 +73,7 @@ class SpecialFacts(TypedDict, total=False):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RiskReport:
+class RiskReport(Rows):
     """How easily people are found in a table as it stands.
 
     Attributes:

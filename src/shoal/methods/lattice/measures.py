@@ -22,7 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
+from shoal.core.suggest import did_you_mean
 from shoal.methods.lattice.space import Ladder, Node, Space
+from shoal.methods.method import ALIASES, MEASURES
 
 Floats = NDArray[np.float64]
 
@@ -309,19 +311,13 @@ def measure_of(
     """
     name = ALIASES.get(name, name)
     if name not in MEASURES:
-        raise MethodError(problem=f"no utility measure {name!r}; there are {', '.join(MEASURES)}")
+        meant = did_you_mean(name, MEASURES, before=", ") or ";"
+        raise MethodError(
+            problem=f"no utility measure {name!r}{meant} there are {', '.join(MEASURES)}"
+        )
     if name in ("dm", "aecs", "class-entropy"):
         return ClassMeasure(name, space, k=k)
     return _column_measure(name, space, tallied, aggregate=aggregate)
-
-
-MEASURES = (
-    "loss", "dm", "aecs", "level-sum", "precision-loss", "non-uniform-entropy", "entropy-monotone",
-    "ncp", "class-entropy", "height-utility",
-)  # fmt: skip
-ALIASES = {"height": "level-sum", "entropy": "non-uniform-entropy"}
-"""Old names. The measures that a report calls height and entropy are other ones: [lim2018]'s
-`height-utility` and `class-entropy`."""
 
 
 def _column_measure(
