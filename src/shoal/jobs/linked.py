@@ -11,7 +11,6 @@ import polars as pl
 
 from shoal.core.documents import Document, reason
 from shoal.core.errors import (
-from shoal.core.watch import tell
     InputError,
     MethodError,
     NoSolutionError,
@@ -21,6 +20,7 @@ from shoal.core.watch import tell
 from shoal.core.interruptible import interruptible
 from shoal.core.secret_keys import Keys
 from shoal.core.temporary import beside, publish_folder
+from shoal.core.watch import tell
 from shoal.engines.base import Progress
 from shoal.engines.local.linked import LinkedRecords, OpenTables, TableRecords, write_tables
 from shoal.formats.frames import like
