@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import options as opt
 from shoal.cli.render import at, attack_lines, entries, rows
+from shoal.core.documents import Document
 from shoal.jobs.requests import AttackRequest, RiskRequest
+from shoal.reports.profile import Profile, load_profile
+
+if TYPE_CHECKING:
+    from shoal.measures.attacks.result import Comparison
+    from shoal.measures.risk.report import RiskReport
 
 _PEOPLE = opt.Use(
     without=("attacks",),
@@ -17,6 +23,7 @@ _PEOPLE = opt.Use(
         "sampling_fraction": "… or the share here.",
         "weights": "… or the sampling weights.",
         "household": "Who lives together.",
+        "profile": "Gate: exit code 1 if a rule is not passed (a name, or a file).",
     },
 )
 
@@ -35,6 +42,7 @@ def risk(
     place: Annotated[opt.InputOptions, opt.Use(without=("driver_rows",))],
     columns: Annotated[opt.ColumnOptions, opt.Use(without=("neutral", "waive", "fold_case"))],
     people: Annotated[opt.CheckOptions, _PEOPLE],
+    reported: opt.ReportOptions,
     answer: opt.JsonOptions,
     max_size: Annotated[
         int | None,
@@ -79,24 +87,52 @@ def risk(
     schema, table = columns.read(), place.input()
     if place.on_spark and release is not None:
         raise opt.refusal("--engine", "attacks need the local engine")
+    files = (*place.files(), *columns.files())
+    reported.check(*files)
+    profile = None if people.profile is None else load_profile(people.profile)
     known = people.people()
     if people.population is not None:
         known["population"] = place.beside(people.population)
-    found = job.risk(
-        RiskRequest(table=table, schema=schema, max_size=max_size, separator=place.sep, **known)
+    request = RiskRequest(
+        table=table, schema=schema, max_size=max_size, separator=place.sep, **known
     )
-    document = found.to_document()
+    found, carried = job.risk(request), None
     if release is not None:
         asked = AttackRequest(
             table=table, release=release, schema=schema, register=register, key=key,
             everything=attacks, infer=columns.infer, separator=place.sep,
         )  # fmt: skip
-        document["attacks"] = [each.to_document() for each in job.attack(asked)]
+        carried = job.attack(asked)
+    document = _document(found, carried)
     passed = True if max_risk is None else found.within(max_risk, measure=gate)
     if max_risk is not None:
         document["gate"] = {"measure": gate, "max_risk": max_risk, "passed": passed}
+    if profile is not None:
+        document["profile"] = _held(profile, found)
+        passed = passed and bool(at(document, "profile", "passed"))
+    facts = reported.asked(
+        table=table, schema=schema, attacks=carried or (), profile=people.profile
+    )
+    reported.write(found, facts, *files, request=request)
     answer.print(document, "\n".join(_lines(document)))
     return 0 if passed else 1
+
+
+def _document(found: RiskReport, carried: tuple[Comparison, ...] | None) -> dict[str, object]:
+    if carried is None:
+        return found.to_document()
+    return {**found.to_document(), "attacks": [each.to_document() for each in carried]}
+
+
+def _held(profile: Profile, found: RiskReport) -> Document:
+    """Return a profile, and how the table stands against it."""
+    failures = profile.failures(
+        maximum=found.maximum,
+        average=found.average,
+        unit="record" if found.persons is None else "person",
+        repeats=found.repeats is not None,
+    )
+    return {**profile.to_document(), "passed": not failures, "failures": list(failures)}
 
 
 def _lines(document: dict[str, object]) -> list[str]:
@@ -129,4 +165,13 @@ def _lines(document: dict[str, object]) -> list[str]:
     if "gate" in document:
         verdict = "passed" if at(document, "gate", "passed") else "NOT passed"
         lines.append(f"  gate          {verdict}")
+    if "profile" in document:
+        lines += _profile_lines(document["profile"])
     return lines + [f"  notice        {notice}" for notice in rows(document, "notices")]
+
+
+def _profile_lines(found: object) -> list[str]:
+    named = f"{at(found, 'name')}, of {at(found, 'date')}"
+    failures = [f"                {each}" for each in rows(found, "failures")]
+    word = "NOT passed" if failures else "passed"
+    return [f"  profile       {named}: {word}", *failures]
