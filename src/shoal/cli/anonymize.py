@@ -107,7 +107,9 @@ def anonymize(
         table=place.input(), schema=schema, infer=columns.infer, separator=place.sep,
         key=replaced.key, output=output,
         checks=checks.checks(
-            on_spark=on_spark, reads=not answer.quiet, pictures=reported.report is not None
+            on_spark=on_spark,
+            reads=not answer.quiet or reported.report is not None,
+            pictures=reported.report is not None,
         ),
         **method.words(learns=False),
     )  # fmt: skip

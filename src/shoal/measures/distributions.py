@@ -272,7 +272,7 @@ def _bins(domain: Domain, weights: Floats | None) -> _Bins:
     if domain.kind is Kind.NUMERIC and domain.span > 0:
         edges = _steps(float(places[0]), float(places[-1]))
         of_code[missing:] = np.searchsorted(edges[1:-1], places, side="right") + missing
-        texts = [f"{a:g} – {b:g}" for a, b in pairwise(edges.tolist())]
+        texts = _step_names(edges, whole=bool((places == np.floor(places)).all()))
         return _Bins((*names, *texts), of_code, edges)
     share = np.arange(values) * BINS // values
     if domain.kind is Kind.DATE and domain.span > 0:  # equal steps of time, those that occur
@@ -305,6 +305,21 @@ def _steps(low: float, high: float) -> Floats:
     first, last = math.floor(low / step), math.floor(high / step) + 1
     edges: Floats = np.arange(first, last + 1, dtype=np.float64) * step
     return edges
+
+
+def _step_names(edges: Floats, *, whole: bool) -> list[str]:
+    """Name steps; whole: of whole numbers, whose last one before the next step is named.
+
+    Example:
+        >>> _step_names(np.array([0.0, 2.0, 4.0]), whole=True)
+        ['0 – 1', '2 – 3']
+        >>> _step_names(np.array([0.0, 0.5, 1.0]), whole=False)
+        ['0 – 0.5', '0.5 – 1']
+    """
+    step = float(edges[1] - edges[0])
+    if not whole or step < 2:
+        return [f"{a:.10g} – {b:.10g}" for a, b in pairwise(edges.tolist())]
+    return [f"{a:.10g} – {b - 1:.10g}" for a, b in pairwise(edges.tolist())]
 
 
 def _tree_bins(domain: Domain, tree: Hierarchy, missing: int) -> tuple[Ints, list[str]] | None:

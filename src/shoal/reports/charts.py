@@ -19,6 +19,7 @@ INK, PALE, BEFORE, AFTER, LIMIT, RULE = (
 _ROW, _NAME, _VALUE = 20, 150, 110
 WIDTH = 640
 _LETTERS = 24  # of a name that fits beside its bar
+_WORDS = 4000  # letters of what is read out in the place of a picture
 
 
 def shortened(text: str, most: int = _LETTERS) -> str:
@@ -194,13 +195,14 @@ def heat_map(title: str, names: Sequence[str], cells: Sequence[Sequence[float]])
             _label(left + column * side + side / 2, len(names) * side + 30, str(column + 1), PALE,
                    9, "middle")
         )  # fmt: skip
-    width, height = left + len(names) * side + 4, len(names) * side + 36
+    width, height = left + max(len(names) * side, 160) + 4, len(names) * side + 36
     return _chart(parts, width, height, f"{title}: {'; '.join(lines)}", tuple(lines))
 
 
 def _chart(
     parts: Sequence[str], width: int, height: int, alt: str, lines: tuple[str, ...]
 ) -> Chart:
+    alt = shortened(alt, _WORDS)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" role="img" aria-label={quoteattr(alt)} font-family="{FONT}">'

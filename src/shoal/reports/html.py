@@ -29,7 +29,7 @@ table{border-collapse:collapse;width:100%;margin:.5rem 0;font-size:.94rem}
 td,th{text-align:left;padding:.3rem .6rem .3rem 0;border-bottom:1px solid #dde4ea;
 vertical-align:top;overflow-wrap:break-word}
 th{font-weight:600;color:#5b6b7a} .n{text-align:right;font-variant-numeric:tabular-nums}
-td:first-child{min-width:7rem} td.n{white-space:nowrap}
+td:first-child{min-width:7rem} td.n{white-space:nowrap} .facts td:first-child{width:11rem}
 .good{color:#0a6b3d} .bad{color:#a8201a;font-weight:600}
 svg{max-width:100%;height:auto;display:block;margin:.3rem 0}
 .cards{display:flex;gap:1rem;flex-wrap:wrap;margin:1rem 0}
@@ -100,8 +100,9 @@ def _table(table: Table) -> str:
             f"<td{mark}>{escape(text)}</td>" for mark, text in zip(marks, row, strict=True)
         )
         rows.append(f"<tr{_tone(tone)}>{cells}</tr>")
-    top = f"<thead><tr>{head}</tr></thead>" if any(table.head) else ""
-    return f"<table>{top}<tbody>{''.join(rows)}</tbody></table>"
+    if not any(table.head):
+        return f"<table class='facts'><tbody>{''.join(rows)}</tbody></table>"
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _cards(cards: Cards) -> str:

@@ -38,7 +38,7 @@ def _first_page(report: ReportDocument) -> list[Block]:
     ]
     if decision.warnings:
         found += [
-            Heading(text="Warnings", level=3),
+            Heading(text="Warnings", level=2),
             Items(items=decision.warnings, tone="bad"),
         ]
     found += [_part(1, "For the decision")]
@@ -119,8 +119,14 @@ def _columns(report: ReportDocument) -> list[Block]:
     if not report.columns:
         return []
     rows = [
-        (each.name, each.role, each.why, each.technique, _lost(each)) for each in report.columns
+        (each.name, each.role, each.why, each.technique, _lost(each))
+        for each in report.columns
+        if each.role != "none"
     ]
+    left = [each for each in report.columns if each.role == "none"]
+    if left:
+        names = ", ".join(each.name for each in left)
+        rows.append((names, left[0].role, left[0].why, left[0].technique, ""))
     found: list[Block] = [
         _part(2, "The columns"),
         Table(

@@ -112,7 +112,7 @@ class CheckOptions(Group):
             "household": self.household,
         }
 
-    def checks(self, *, on_spark: bool, reads: bool, pictures: bool) -> Checks:
+    def checks(self, *, on_spark: bool, reads: bool, pictures: bool = False) -> Checks:
         """Return what is measured; see `usual_checks`. pictures: a report is written."""
         if on_spark and self.attacks:
             raise refusal("--engine", "--attacks need the local engine")
