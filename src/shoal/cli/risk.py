@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from shoal.cli import options as opt
 from shoal.cli.render import at, attack_lines, entries, rows
-from shoal.core.documents import Document
 from shoal.jobs.requests import AttackRequest, RiskRequest
-from shoal.reports.profile import Profile, load_profile
-
-if TYPE_CHECKING:
-    from shoal.measures.attacks.result import Comparison
-    from shoal.measures.risk.report import RiskReport
+from shoal.reports.profile import load_profile
 
 _PEOPLE = opt.Use(
     without=("attacks",),
@@ -103,12 +98,14 @@ def risk(
             everything=attacks, infer=columns.infer, separator=place.sep,
         )  # fmt: skip
         carried = job.attack(asked)
-    document = _document(found, carried)
+    document = found.to_document()
+    if carried is not None:
+        document["attacks"] = [each.to_document() for each in carried]
     passed = True if max_risk is None else found.within(max_risk, measure=gate)
     if max_risk is not None:
         document["gate"] = {"measure": gate, "max_risk": max_risk, "passed": passed}
     if profile is not None:
-        document["profile"] = _held(profile, found)
+        document["profile"] = job.held(profile, found)
         passed = passed and bool(at(document, "profile", "passed"))
     facts = reported.asked(
         table=table, schema=schema, attacks=carried or (), profile=people.profile
@@ -116,23 +113,6 @@ def risk(
     reported.write(found, facts, *files, request=request)
     answer.print(document, "\n".join(_lines(document)))
     return 0 if passed else 1
-
-
-def _document(found: RiskReport, carried: tuple[Comparison, ...] | None) -> dict[str, object]:
-    if carried is None:
-        return found.to_document()
-    return {**found.to_document(), "attacks": [each.to_document() for each in carried]}
-
-
-def _held(profile: Profile, found: RiskReport) -> Document:
-    """Return a profile, and how the table stands against it."""
-    failures = profile.failures(
-        maximum=found.maximum,
-        average=found.average,
-        unit="record" if found.persons is None else "person",
-        repeats=found.repeats is not None,
-    )
-    return {**profile.to_document(), "passed": not failures, "failures": list(failures)}
 
 
 def _lines(document: dict[str, object]) -> list[str]:

@@ -11,13 +11,13 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
+from typing import TypedDict
 
 from shoal.core.documents import Document
 from shoal.core.errors import OutputError, SchemaError
 from shoal.core.version import __version__
 from shoal.engines.local.write import all_or_nothing
 from shoal.formats.database import Database
-from shoal.formats.spark_table import SparkTable
 from shoal.jobs.encode import Encoded
 from shoal.jobs.places import check_place
 from shoal.jobs.release import Release
@@ -91,6 +91,23 @@ class ReportRequest:
             versions=versions(),
             profile=None if self.profile is None else load_profile(self.profile),
         )
+
+
+class ReportFacts(TypedDict, total=False):
+    """What is asked of a report, word by word; see `ReportRequest`."""
+
+    audience: str
+    by: str | None
+    purpose: str | None
+    recipient: str | None
+    day: date | None
+    profile: str | Path | None
+    table: object
+    release: object
+    model: object
+    schema: Schema | None
+    attacks: tuple[Comparison, ...]
+    request: Document | None
 
 
 Reported = Release[object] | ReleaseReport | Encoded[object] | Verification | RiskReport
@@ -185,8 +202,7 @@ def _bytes(document: ReportDocument, ending: str) -> bytes:
 
 def name_of(table: object) -> str | None:
     """Return what a table is called in a report: without the folders that it is in."""
-    if isinstance(table, SparkTable):
-        return name_of(table.place)
+    table = getattr(table, "place", table)  # where a table of a cluster is
     if isinstance(table, Database):
         return table.table or "a query of a database"
     if isinstance(table, (str, PathLike)):
@@ -196,8 +212,7 @@ def name_of(table: object) -> str | None:
 
 def digest_of(file: object) -> str | None:
     """Return the SHA-256 of a file; None: it is no file on this machine."""
-    if isinstance(file, SparkTable):
-        file = file.place
+    file = getattr(file, "place", file)
     if not isinstance(file, (str, PathLike)) or not Path(fspath(file)).is_file():
         return None
     with Path(fspath(file)).open("rb") as opened:

@@ -12,30 +12,34 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.hierarchies.draw import draw
 from shoal.hierarchies.tree import Hierarchy
+from shoal.measures.binning import (
+    MISSING,
+    Bins,
+    Floats,
+    Ints,
+    bins_of,
+    spread_nodes,
+    spread_points,
+    spread_runs,
+    sums,
+)
 from shoal.measures.risk.classes import BANDS
 from shoal.reports.pictures import Associations, Distribution, Pictures, SizeBand
-from shoal.schema.schema import Kind
 from shoal.table.domain import MISSING_NODE, Domain
 from shoal.table.frequency import ONCE
 from shoal.table.recoding import Recoding
 
-BINS = 12
 LABELS = 12
-MISSING = "(missing)"
 MOST_ASSOCIATED = 12
 SAMPLED = 50_000
 """Rows and classes that associations look at, evenly spread over the sorted table."""
 _DRAWN = 24
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def pictures_of(recoding: Recoding, *, has_tuples: bool = True) -> Pictures:
@@ -83,12 +87,12 @@ class _Members:
     @cached_property
     def rows(self) -> Floats:
         made = self.recoding
-        return _sums(made.row, self.weights, made.table.rows)
+        return sums(made.row, self.weights, made.table.rows)
 
     @cached_property
     def classes(self) -> Floats:
         made, kept = self.recoding, self.recoding.label >= 0
-        return _sums(made.label[kept], self.weights[kept], made.classes)
+        return sums(made.label[kept], self.weights[kept], made.classes)
 
     def bands(self) -> tuple[SizeBand, ...]:
         after = _band_sums(self.recoding.persons)
@@ -113,26 +117,8 @@ class _Members:
 def _band_sums(sizes: Ints) -> list[int]:
     edges = [low for low, _ in BANDS[1:]]
     place = np.searchsorted(edges, sizes, side="right")
-    sums = np.bincount(place, weights=sizes, minlength=len(BANDS))
-    return [round(float(each)) for each in sums]
-
-
-@dataclass(frozen=True)
-class _Bins:
-    """How the codes of a column are binned.
-
-    Attributes:
-        of_code: int64[codes], the bin of each.
-        edges: of equal steps on a line of numbers; None: bins are sets of codes.
-    """
-
-    names: tuple[str, ...]
-    of_code: Ints
-    edges: Floats | None = None
-
-    @property
-    def size(self) -> int:
-        return len(self.names)
+    totals = np.bincount(place, weights=sizes, minlength=len(BANDS))
+    return [round(float(each)) for each in totals]
 
 
 @dataclass(frozen=True)
@@ -156,11 +142,11 @@ class _Column:
         """Return how often each code occurs; None where that was not counted."""
         if not self.members.has_tuples:
             return None
-        return _sums(self.codes, self.members.rows, len(self.domain))
+        return sums(self.codes, self.members.rows, len(self.domain))
 
     @cached_property
-    def bins(self) -> _Bins:
-        return _bins(self.domain, self.weights)
+    def bins(self) -> Bins:
+        return bins_of(self.domain, self.weights)
 
     @cached_property
     def distinct(self) -> tuple[list[str | None], Ints]:
@@ -172,21 +158,21 @@ class _Column:
         texts, where = self.distinct
         size = len(texts)
         if self.recoding.released is not None:
-            return _spread_points(self.bins, self._points(texts, where))
+            return spread_points(self.bins, self._points(texts, where))
         first = np.zeros(size, dtype=np.int64)
         first[where] = np.arange(len(where))  # a class that has the label
         if self.recoding.node is not None:
             nodes = self.recoding.node[first, self.place].astype(np.int64)
             assert self.domain.ladder is not None
-            return _spread_nodes(self.bins, self.domain.ladder, self.domain.ladder_nodes(), nodes)
+            return spread_nodes(self.bins, self.domain.ladder, self.domain.ladder_nodes(), nodes)
         low, high = self.recoding.low[first, self.place], self.recoding.high[first, self.place]
         tree = self.domain.tree
         if tree is not None:
             at = self.domain.position.astype(np.int64)
             pairs = zip(at[low].tolist(), at[high].tolist(), strict=True)
             nodes = np.array([tree.lca(pair) for pair in pairs], dtype=np.int64)
-            return _spread_nodes(self.bins, tree, at, nodes)
-        return _spread_runs(self.bins, self.domain, low.astype(np.int64), high.astype(np.int64))
+            return spread_nodes(self.bins, tree, at, nodes)
+        return spread_runs(self.bins, self.domain, low.astype(np.int64), high.astype(np.int64))
 
     def _points(self, texts: Sequence[str | None], where: Ints) -> Floats:
         """Return float64[labels, 2]: position of a centroid on the line (or NaN), and its code."""
@@ -219,22 +205,22 @@ class _Column:
         bins, (texts, where) = self.bins, self.distinct
         before = None
         if self.weights is not None:
-            before = _sums(bins.of_code, self.weights, bins.size)
-        held = _sums(where, self.members.classes, len(texts))
+            before = sums(bins.of_code, self.weights, bins.size)
+        held = sums(where, self.members.classes, len(texts))
         after = held @ self.spread
         people = np.bincount(where, weights=self.recoding.persons, minlength=len(texts))
-        sums: dict[str, int] = {}
+        shown: dict[str, int] = {}
         for text, number in zip(texts, people.tolist(), strict=True):
             name = MISSING if text is None else text
-            sums[name] = sums.get(name, 0) + round(number)
-        often = sorted(sums, key=lambda name: (-sums[name], name))[:LABELS]
+            shown[name] = shown.get(name, 0) + round(number)
+        often = sorted(shown, key=lambda name: (-shown[name], name))[:LABELS]
         return Distribution(
             bins=bins.names,
             before=None if before is None else tuple(before.round(6).tolist()),
             after=tuple(after.round(6).tolist()),
-            labels=tuple((name, sums[name]) for name in sums if name in often),
-            others=sum(sums.values()) - sum(sums[name] for name in often),
-            different=len(sums),
+            labels=tuple((name, shown[name]) for name in shown if name in often),
+            others=sum(shown.values()) - sum(shown[name] for name in often),
+            different=len(shown),
         )
 
 
@@ -250,160 +236,6 @@ def _code_under(domain: Domain, tree: Hierarchy, node: int) -> float:
     nodes = domain.position
     below = np.flatnonzero((nodes >= tree.first[node]) & (nodes <= node))
     return float(below[len(below) // 2]) if len(below) else math.nan
-
-
-def _bins(domain: Domain, weights: Floats | None) -> _Bins:
-    """Choose at most `BINS` bins, and one more for the missing value."""
-    missing = int(domain.has_missing)
-    values = len(domain) - missing
-    names: list[str] = [MISSING] * missing
-    of_code = np.zeros(len(domain), dtype=np.int64)
-    if values <= BINS:
-        of_code[:] = np.arange(len(domain))
-        return _Bins((*names, *map(str, domain.labels[missing:])), of_code)
-    if domain.tree is not None:
-        found = _tree_bins(domain, domain.tree, missing)
-        if found is None:
-            return _commonest_bins(domain, weights, missing)
-        inner, texts = found
-        of_code[missing:] = inner + missing
-        return _Bins((*names, *texts), of_code)
-    places = domain.position[missing:]
-    if domain.kind is Kind.NUMERIC and domain.span > 0:
-        edges = _steps(float(places[0]), float(places[-1]))
-        of_code[missing:] = np.searchsorted(edges[1:-1], places, side="right") + missing
-        texts = _step_names(edges, whole=bool((places == np.floor(places)).all()))
-        return _Bins((*names, *texts), of_code, edges)
-    share = np.arange(values) * BINS // values
-    if domain.kind is Kind.DATE and domain.span > 0:  # equal steps of time, those that occur
-        share = np.minimum((places - places[0]) / domain.span * BINS, BINS - 1).astype(np.int64)
-        share = np.unique(share, return_inverse=True)[1]
-    of_code[missing:] = share + missing
-    return _Bins((*names, *_run_names(domain.labels[missing:], share)), of_code)
-
-
-def _run_names(labels: Sequence[str | None], share: Ints) -> list[str]:
-    """Name runs of codes by their first and last value."""
-    found = []
-    for place in range(int(share.max()) + 1):
-        inside = np.flatnonzero(share == place)
-        low, high = labels[int(inside[0])], labels[int(inside[-1])]
-        found.append(str(low) if low == high else f"{low} – {high}")
-    return found
-
-
-def _steps(low: float, high: float) -> Floats:
-    """Return round edges of at most `BINS` equal steps from low to high.
-
-    Example:
-        >>> _steps(17.0, 90.0).tolist()
-        [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0]
-    """
-    raw = (high - low) / (BINS - 1)
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(power * each for each in (1, 2, 5, 10) if power * each >= raw * (1 - 1e-9))
-    first, last = math.floor(low / step), math.floor(high / step) + 1
-    edges: Floats = np.arange(first, last + 1, dtype=np.float64) * step
-    return edges
-
-
-def _step_names(edges: Floats, *, whole: bool) -> list[str]:
-    """Name steps; whole: of whole numbers, whose last one before the next step is named.
-
-    Example:
-        >>> _step_names(np.array([0.0, 2.0, 4.0]), whole=True)
-        ['0 – 1', '2 – 3']
-        >>> _step_names(np.array([0.0, 0.5, 1.0]), whole=False)
-        ['0 – 0.5', '0.5 – 1']
-    """
-    step = float(edges[1] - edges[0])
-    if not whole or step < 2:
-        return [f"{a:.10g} – {b:.10g}" for a, b in pairwise(edges.tolist())]
-    return [f"{a:.10g} – {b - 1:.10g}" for a, b in pairwise(edges.tolist())]
-
-
-def _tree_bins(domain: Domain, tree: Hierarchy, missing: int) -> tuple[Ints, list[str]] | None:
-    """Return the bin of each value by its ancestor at the deepest level with few enough nodes."""
-    nodes = domain.position[missing:].astype(np.int64)
-    parents, depths = np.array(tree.parents), np.array(tree.depths)
-    found = None
-    for depth in range(1, tree.height + 1):
-        above = nodes.copy()
-        while (deep := depths[above] > depth).any():
-            above[deep] = parents[above[deep]]
-        distinct, where = np.unique(above, return_inverse=True)
-        if len(distinct) > BINS:
-            break
-        found = where, [tree.labels[int(node)] for node in distinct]
-    return found if found is not None and len(found[1]) > 1 else None
-
-
-def _commonest_bins(domain: Domain, weights: Floats | None, missing: int) -> _Bins:
-    """Give the commonest values a bin each, and one to all others."""
-    held = np.zeros(len(domain)) if weights is None else weights
-    order = np.argsort(-held[missing:], kind="stable")[: BINS - 1] + missing
-    order.sort()
-    of_code = np.full(len(domain), missing + len(order), dtype=np.int64)
-    of_code[:missing] = 0
-    of_code[order] = np.arange(len(order)) + missing
-    names = [MISSING] * missing + [str(domain.labels[int(code)]) for code in order]
-    return _Bins((*names, f"{len(domain) - missing - len(order):,} others"), of_code)
-
-
-def _spread_nodes(bins: _Bins, tree: Hierarchy, at: Ints, nodes: Ints) -> Floats:
-    """Spread nodes evenly over the codes that stand below them; at: the node of each code."""
-    order = np.argsort(at, kind="stable")
-    held = np.zeros((len(at) + 1, bins.size))
-    held[np.arange(1, len(at) + 1), bins.of_code[order]] = 1.0
-    held = held.cumsum(axis=0)
-    first = np.array(tree.first)[nodes]
-    start = np.searchsorted(at[order], first, side="left")
-    end = np.searchsorted(at[order], nodes, side="right")
-    return _shares(held[end] - held[start])
-
-
-def _spread_runs(bins: _Bins, domain: Domain, low: Ints, high: Ints) -> Floats:
-    """Spread runs of codes on a line: evenly over numbers between, or over values."""
-    if domain.has_missing:  # what covers the missing value and others covers everything
-        everything = (low == 0) & (high > 0)
-        low, high = np.where(everything, 1, low), np.where(everything, len(domain) - 1, high)
-    held = np.zeros((len(domain) + 1, bins.size))
-    held[np.arange(1, len(domain) + 1), bins.of_code] = 1.0
-    held = held.cumsum(axis=0)
-    shared = _shares(held[high + 1] - held[low])
-    if bins.edges is None:
-        return shared
-    wide = high > low
-    a, b = domain.position[low[wide], None], domain.position[high[wide], None]
-    inside = np.minimum(b, bins.edges[1:]) - np.maximum(a, bins.edges[:-1])
-    first = bins.size - (len(bins.edges) - 1)
-    shared[wide] = 0.0
-    shared[wide, first:] = _shares(np.maximum(inside, 0.0))
-    return shared
-
-
-def _spread_points(bins: _Bins, points: Floats) -> Floats:
-    """Put centroids into the bins where they stand; what stands nowhere is spread evenly."""
-    place = np.zeros(len(points), dtype=np.int64)
-    nowhere = np.isnan(points[:, 1])
-    code = np.where(nowhere, 0, points[:, 1]).astype(np.int64)
-    place[:] = bins.of_code[code]
-    if bins.edges is not None:
-        first = bins.size - (len(bins.edges) - 1)
-        inner = np.searchsorted(bins.edges[1:-1], points[:, 0], side="right") + first
-        place = np.where(np.isnan(points[:, 0]), place, inner)
-        place = np.where((code == 0) & (first == 1) & ~nowhere, 0, place)
-    shared = np.zeros((len(points), bins.size))
-    shared[np.arange(len(points)), place] = 1.0
-    shared[nowhere] = 1 / bins.size
-    return shared
-
-
-def _shares(held: Floats) -> Floats:
-    """Return rows that add up to 1; a row of nothing is spread evenly."""
-    total = held.sum(axis=1, keepdims=True)
-    shared: Floats = np.where(total > 0, held / np.where(total > 0, total, 1), 1 / held.shape[1])
-    return shared
 
 
 def _associations(columns: Sequence[_Column], members: _Members) -> Associations | None:
@@ -422,7 +254,7 @@ def _associations(columns: Sequence[_Column], members: _Members) -> Associations
         sizes = [each.bins.size for each in chosen]
         before = _matrix(
             len(chosen),
-            lambda i, j: _sums(
+            lambda i, j: sums(
                 places[i] * sizes[j] + places[j], weights, sizes[i] * sizes[j]
             ).reshape(sizes[i], sizes[j]),
         )
@@ -430,10 +262,6 @@ def _associations(columns: Sequence[_Column], members: _Members) -> Associations
     return Associations(
         columns=tuple(each.domain.name for each in chosen), before=before, after=after
     )
-
-
-def _sums(place: NDArray[np.integer], weights: Floats, size: int) -> Floats:
-    return np.bincount(place, weights=weights, minlength=size).astype(np.float64)
 
 
 def _sample(size: int) -> Ints:

@@ -130,7 +130,7 @@ def _risk(risk: RiskPart, least: int) -> RiskPart:
             replace(each, before=None) for each in risk.attackers if each.after is not None
         ),
         sizes=sizes if sizes is not None and sizes.names else None,
-        attacks=tuple(replace(each, before=None) for each in risk.attacks if each.targets >= least),
+        attacks=tuple(replace(each, before=None) for each in risk.attacks),
         questions=risk.questions,
         not_protected=risk.not_protected,
         unit=risk.unit,

@@ -216,7 +216,7 @@ def _risk(
             for each in (before, after)
         ]
         risks = plain[0], plain[1]
-    carried = attacks_of(attacks)
+    carried = attacks_of(attacks, least)
     return RiskPart(
         attackers=attackers(risks[0], risks[1], about.profile),
         sizes=_sizes(report),

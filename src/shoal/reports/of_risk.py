@@ -120,7 +120,7 @@ def _risks(risk: Found) -> tuple[float, float]:
 
 
 def _risk(risk: Found, about: About, attacks: Sequence[Found], unit: str, least: int) -> RiskPart:
-    carried = attacks_of(attacks)
+    carried = attacks_of(attacks, least)
     average, highest = _risks(risk)
     smallest = int(number_at(risk, "smallest_class") or 0)
     texts = {

@@ -76,11 +76,17 @@ def attackers(
     return tuple(rows)
 
 
-def attacks_of(documents: Sequence[Found]) -> tuple[Attack, ...]:
-    """Return attacks that were carried out, with the confidence interval of their success."""
+def attacks_of(documents: Sequence[Found], least: int = 0) -> tuple[Attack, ...]:
+    """Return attacks that were carried out, with the confidence interval of their success.
+
+    least: for outsiders, attacks are left out from whose share a smaller count can be worked out.
+    """
     found = []
     for each in documents:
         targets, after = int(number_at(each, "after", "targets") or 0), _share(each, "after")
+        counts = (targets, after * targets, (1 - after) * targets)
+        if any(1e-9 < count < least for count in counts):
+            continue
         low, high = wilson(after, targets)
         found.append(
             Attack(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypedDict, Unpack
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 from shoal.cli import standard
 from shoal.cli.options.groups import Group, option
@@ -13,28 +13,8 @@ from shoal.cli.options.input import refusal
 from shoal.reports.about import EXTERNAL, INTERNAL
 
 if TYPE_CHECKING:
-    from shoal.core.documents import Document
-    from shoal.jobs.report import Reported
+    from shoal.jobs.report import Reported, ReportFacts
     from shoal.jobs.requests import Request
-    from shoal.measures.attacks.result import Comparison
-    from shoal.schema.schema import Schema
-
-
-class ReportFacts(TypedDict, total=False):
-    """What is asked of a report; see `shoal.jobs.report.ReportRequest`."""
-
-    audience: str
-    by: str | None
-    purpose: str | None
-    recipient: str | None
-    day: date | None
-    profile: str | None
-    table: object
-    release: object
-    model: object
-    schema: Schema | None
-    attacks: tuple[Comparison, ...]
-    request: Document | None
 
 
 @dataclass(frozen=True, kw_only=True)
