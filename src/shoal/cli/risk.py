@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options as opt
+from shoal.cli.bars import bar_lines
 from shoal.cli.render import at, attack_lines, entries, rows
 from shoal.jobs.requests import AttackRequest, RiskRequest
 from shoal.reports.profile import load_profile
@@ -129,6 +130,7 @@ def _lines(document: dict[str, object]) -> list[str]:
         "  in classes    "
         + ", ".join(f"under {k}: {n:,}" for k, n in entries(document, "below").items()),
     ]
+    lines += _size_lines(document)
     if document["largest_share"] is not None:
         share = f"{document['largest_share']:.1%} of a class's records are of one person"
         lines.append(f"  at most       {share}")
@@ -148,6 +150,18 @@ def _lines(document: dict[str, object]) -> list[str]:
     if "profile" in document:
         lines += _profile_lines(document["profile"])
     return lines + [f"  notice        {notice}" for notice in rows(document, "notices")]
+
+
+def _size_lines(document: dict[str, object]) -> list[str]:
+    """Draw how many records stand in classes of which size; a size that none has is left out."""
+    unit = "records" if document["persons"] is None else "persons"
+    found = []
+    for band in rows(document, "sizes"):
+        low, high, number = (at(band, key) for key in ("from", "to", "records"))
+        name = f"{low}+" if high is None else str(low) if low == high else f"{low}-{high}"
+        if number:
+            found.append((name, float(str(number)), f"{number:,} records"))
+    return bar_lines(f"class of {unit}", found, indent=20)
 
 
 def _profile_lines(found: object) -> list[str]:
