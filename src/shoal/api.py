@@ -32,8 +32,9 @@ from shoal.jobs.encode import Encoded, StreamRequest
 from shoal.jobs.hierarchy import ColumnValues, draw_hierarchy, wordnet_hierarchy
 from shoal.jobs.infer import PresetRequest
 from shoal.jobs.model import RecodingModel
-from shoal.jobs.places import check_place, check_report, write_model, write_report
+from shoal.jobs.places import check_place, write_model
 from shoal.jobs.release import Release
+from shoal.jobs.report import ReportRequest, check_report, report, write_report
 from shoal.jobs.requests import (
     AttackRequest,
     DriftRequest,
@@ -91,6 +92,7 @@ __all__ = [
     "CsvFile",
     "Database",
     "Release",
+    "ReportRequest",
     "SparkTable",
     "Techniques",
     "anonymize",
@@ -118,6 +120,7 @@ __all__ = [
     "recommend",
     "release_request",
     "release_xk",
+    "report",
     "risk",
     "sample",
     "sample_proportionally",

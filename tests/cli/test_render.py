@@ -16,6 +16,7 @@ from shoal.cli.render import (
     verification,
 )  # fmt: skip
 from shoal.reports.html import to_html
+from shoal.reports.of_release import of_release
 from shoal.reports.release import ReleaseReport, Risk, Verification
 
 RISK = Risk(records=4, classes=2, smallest_class=2, unique=0)
@@ -34,8 +35,8 @@ def test_a_warning_is_printed_right_after_the_head_of_a_release() -> None:
 
 
 def test_a_warning_stands_before_the_promise_in_the_report() -> None:
-    page = to_html(RELEASE)
-    assert page.index("look here &lt;first&gt;") < page.index("The promise")
+    page = to_html(of_release(RELEASE))
+    assert page.index("look here &lt;first&gt;") < page.index("For the decision")
 
 
 def test_a_warning_is_printed_right_after_the_verdict_of_a_verification() -> None:

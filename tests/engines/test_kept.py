@@ -13,6 +13,7 @@ from shoal import api
 from shoal.core.errors import SchemaError
 from shoal.engines.local import kept, source
 from shoal.reports.html import to_html
+from shoal.reports.of_release import of_release
 
 K5 = [{"model": "k-anonymity", "k": 5}]
 
@@ -67,7 +68,7 @@ def test_a_waiver_releases_the_column_and_is_listed_with_every_role(how):
         "role": "quasi", "released": True, "kept": False, "replaced": None, "waived": False,
         "finding": None, "why": None,
     }  # fmt: skip
-    page = to_html(release.report)
+    page = to_html(of_release(release.report))
     assert page.count("waived by name") == 3
     for name in people().columns:
         assert f"<td>{name}</td>" in page

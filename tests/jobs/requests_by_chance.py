@@ -120,6 +120,7 @@ FIELDS = {
     "register": st.none() | TABLES, "key": TEXTS, "everything": st.booleans(),
     "centroids": st.booleans(), "targets": NUMBERS, "seconds": st.none() | SHARES,
     "threshold": SHARES, "false_alarm": SHARES, "infer": st.booleans(),
+    "profile": NAMES, "pictures": st.booleans(),
 }  # fmt: skip
 CHOICES = {
     "techniques": st.sampled_from(["none", "g", "gs", "gcs"]).map(Techniques.parse),

@@ -41,6 +41,7 @@ from shoal.jobs.requests import (
 )
 from shoal.privacy import AlphaKAnonymity, KAnonymity
 from shoal.reports.html import to_html
+from shoal.reports.of_release import of_release
 from shoal.schema.schema import Schema
 
 ASKED = ReleaseRequest(table="people.csv", schema=plain_schema())
@@ -255,7 +256,9 @@ def told(schema, table, **words):
     done = release(request)
     model = learn(LearnRequest(table=table, schema=schema))
     reports = (done.report, model.report)
-    return "".join(json.dumps(r.to_document(), ensure_ascii=False) + to_html(r) for r in reports)
+    return "".join(
+        json.dumps(r.to_document(), ensure_ascii=False) + to_html(of_release(r)) for r in reports
+    )
 
 
 def test_labels_orders_and_promised_values_stand_in_no_report(tmp_path):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 from tests.jobs.people import PEOPLE, plain_schema
-from tests.reports.reports import report
 
 from shoal.core.errors import OutputError
 from shoal.jobs.learn import learn
-from shoal.jobs.places import check_place, check_report, write_model, write_report
+from shoal.jobs.places import check_place, write_model
 from shoal.jobs.requests import LearnRequest
 from shoal.model.model import RecodingModel
 
@@ -34,23 +33,6 @@ def test_an_input_a_folder_and_a_place_in_no_folder_are_refused(tmp_path):
         with pytest.raises(OutputError):
             check_place(out, inputs=inputs)
     assert table.read_text() == "a\n"
-
-
-def test_a_report_is_a_page(tmp_path):
-    for name in ("report.html", "report.HTM"):
-        check_report(tmp_path / name)
-    for name in ("report.pdf", "report"):
-        with pytest.raises(OutputError, match=r"name it \.html"):
-            check_report(tmp_path / name)
-        with pytest.raises(OutputError, match=r"name it \.html"):
-            write_report(report(), tmp_path / name)
-    page = tmp_path / "report.html"
-    with pytest.raises(OutputError):
-        check_report(page, inputs=(page,))
-    write_report(report(), page)
-    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
-    with pytest.raises(OutputError):
-        write_report(report(), page, inputs=(page,))
 
 
 def test_a_model_is_written_as_it_is_read(tmp_path):

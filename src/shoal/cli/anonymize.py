@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from shoal.cli import options as opt
+from shoal.cli import standard
 from shoal.cli.infer import day_of
 from shoal.cli.linked import anonymize_linked, has_tables
 from shoal.cli.render import attack_lines, risk_lines, summary
@@ -79,6 +80,7 @@ def anonymize(
     method: opt.MethodOptions,
     xk: XkOptions,
     checks: opt.CheckOptions,
+    reported: opt.ReportOptions,
     answer: opt.AnswerOptions,
     rule: PresetOptions,
 ) -> int:
@@ -87,29 +89,40 @@ def anonymize(
     method.limit_threads()
     if has_tables(columns):
         return anonymize_linked(
-            context, place, written, columns, replaced, promised, method, answer
+            context, place, written, reported, columns, replaced, promised, method, answer
         )
     plan = rule.plan(place, columns, method)
     described = columns.read(promised, replaced) if plan is None else _promised(plan, promised)
     schema = method.added_to(described.with_waived(opt.names(columns.waive)))
     inputs, on_spark = (*place.files(), *columns.files(), *replaced.files()), place.on_spark
     output = written.output("anonymize", on_spark=on_spark, inputs=inputs)
+    reported.check(*inputs, str(output.out))
     if method.method == "xk":
+        if checks.profile is not None:
+            raise opt.refusal("--profile", "does not go with --method xk")
         choices = xk.choices(columns, method.suppression_limit)
         done = xk.release(
             place.input(), schema, choices, output=output, seed=method.seed, sep=place.sep
         )
-        written.publish(done.report(), output)
+        asked = reported.asked(table=place.input(), release=output.out)
+        reported.write(done.report(), asked, *inputs, str(output.out))
+        standard.deliver()
         answer.print(done.to_document(), "\n".join(applied_lines(done)))
         return 0
     request = ReleaseRequest(
         table=place.input(), schema=schema, infer=columns.infer, separator=place.sep,
         key=replaced.key, output=output,
-        checks=checks.checks(on_spark=on_spark, reads=not answer.quiet),
+        checks=checks.checks(
+            on_spark=on_spark,
+            reads=not answer.quiet or reported.report is not None,
+            pictures=reported.report is not None,
+        ),
         **method.words(learns=False),
     )  # fmt: skip
     made = _released(request, plan)
-    written.publish(made.report, output)
+    asked = reported.asked(table=request.table, release=output.out, profile=checks.profile)
+    reported.write(made, asked, *inputs, str(output.out))
+    standard.deliver()
     lines = [*_lines(made, written), *method.explanation(made.report)]
     answer.print(_document(made), "\n".join(lines))
     return 0

@@ -88,9 +88,9 @@ class TrialOptions(opt.Group):
     methods: str = opt.option(
         "bestcut,refine,mondrian,flash",
         "What is tried; a parameter of its own: refine:effort=best.",
-        "A,B",
+        "LIST",
     )
-    release: str | None = opt.option(None, "generalize, aggregate, or both.", "A,B")
+    release: str | None = opt.option(None, "generalize, aggregate, or both.", "LIST")
     suppression_limit: str | None = opt.option(None, "Shares that may be suppressed.", "X,Y")
     samples: str | None = opt.option(None, "Numbers of records, drawn by the seed.", "N,M")
     partitions: str | None = opt.option(None, "Numbers of parts, learned side by side.", "N,M")
@@ -100,7 +100,7 @@ class TrialOptions(opt.Group):
         None, "The experiment of a paper: " + ", ".join(_PAPERS) + ".", "NAME"
     )
     seeds: str = opt.option("0", "One run each; the spread is shown.", "N,M")
-    also: str | None = opt.option(None, "Further tables with the same columns.", "FILE,FILE")
+    also: str | None = opt.option(None, "Further tables with the same columns.", "FILES")
     request: str | None = opt.option(
         None, "Try these instead: a list `runs` of release requests (YAML, JSON).", "FILE"
     )
@@ -159,10 +159,12 @@ class PageOptions(opt.Group):
 
     def check(self, inputs: Sequence[str | Path]) -> None:
         """Refuse places that cannot be written, before any work is done."""
-        from shoal.jobs.places import check_place, check_report
+        from shoal.jobs.places import check_place
 
         if self.report is not None:
-            check_report(self.report, inputs=inputs)
+            if Path(self.report).suffix.lower() not in (".html", ".htm"):
+                raise opt.refusal("--report", "the page is HTML; name it .html")
+            check_place(self.report, inputs=inputs)
         if self.out is not None:
             if Path(self.out).suffix.lower() != ".csv":
                 raise opt.refusal("--out", "the table of runs is a CSV file; name it .csv")

@@ -244,6 +244,11 @@ def _named(shown: str, name: str) -> Iterable[Proposal]:
         yield from (Proposal(k.name, k.summary) for k in registry.METHODS.values())
         yield from (Proposal(other, summary) for other, _, summary in registry.OTHERS)
         return
+    if name == "profile":
+        from shoal.reports.profile import profile_names
+
+        yield from map(Proposal, profile_names())
+        return
     known = {"utility": MEASURES, "encoding": _ENCODINGS, "statistic": STATISTICS}
     few = [word for word in shown.split("|") if word.islower() and "," not in word]
     yield from map(Proposal, known.get(name, few))

@@ -46,6 +46,7 @@ def encode(
     written: Annotated[opt.OutputOptions, _WRITTEN],
     columns: Annotated[opt.ColumnOptions, _KNOWN],
     promised: Annotated[opt.PromiseOptions, opt.Use(without=("replace_promise",))],
+    reported: opt.ReportOptions,
     answer: opt.AnswerOptions,
     safe: Annotated[
         bool,
@@ -96,6 +97,8 @@ def encode(
         separator=place.sep,
     )
     request.check()
+    if reported.report is not None and not safe:
+        raise opt.refusal("--report", "goes with --safe: of other batches nothing is promised")
     if is_stream:
         _check_stream(place)
         if written.person_file is not None:
@@ -107,7 +110,14 @@ def encode(
     output = written.output("encode", on_spark=on_spark, inputs=inputs)
     if rejects is not None:
         raise opt.refusal("--rejects", "goes with a stream: give - as INPUT")
-    done = job.encode(replace(request, output=output))
+    request = replace(request, output=output)
+    reported.check(*inputs, str(output.out))
+    done = job.encode(request)
+    if reported.report is not None:
+        asked = reported.asked(
+            table=request.table, release=output.out, model=model, schema=job.schema_of(request)
+        )
+        reported.write(done, asked, *inputs, str(output.out), request=request)
     standard.deliver()
     document, out = done.to_document(), written.place_in_words
     lines = [

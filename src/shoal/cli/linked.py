@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 # What is honoured beside the words of a promise.
 _BOTH = ("source", "sep", "schema", "replace_promise", "json", "quiet")
 _RELEASE = (
-    "out", "report", "suppressed", "spreadsheet_safe", "key", "infer", "waive", "method", "set",
+    "out", "report", "report_for", "by", "purpose", "recipient", "report_date",
+    "suppressed", "spreadsheet_safe", "key", "infer", "waive", "method", "set",
     "suppression_limit", "seed", "threads",
 )  # fmt: skip
 
@@ -37,6 +38,7 @@ def anonymize_linked(
     context: typer.Context,
     place: opt.InputOptions,
     written: opt.OutputOptions,
+    reported: opt.ReportOptions,
     columns: opt.ColumnOptions,
     replaced: opt.ReplacingOptions,
     promised: opt.PromiseOptions,
@@ -45,15 +47,14 @@ def anonymize_linked(
 ) -> int:
     """Turn linked tables into verified ones, in a new folder."""
     from shoal.jobs.linked import check_folder, release_linked
-    from shoal.jobs.places import check_report
 
     _refuse_others(context, promised, method, _RELEASE)
     if not written.out or written.out == "-":
         raise opt.refusal("--out", "linked tables go to a new folder: name it")
     out = Path(written.out)
     check_folder(out)
-    if written.report is not None:
-        check_report(written.report, inputs=(*columns.files(), *place.files()))
+    inputs = (*columns.files(), *place.files())
+    reported.check(*inputs)
     schema = _schema(columns, promised).with_waived(opt.names(columns.waive))
     if method.suppression_limit is not None:
         schema = replace(schema, suppression_limit=method.suppression_limit)
@@ -65,7 +66,7 @@ def anonymize_linked(
         ),
     )  # fmt: skip
     made = release_linked(request)
-    written.write_report(made.report, request.output)
+    reported.write(made.report, reported.asked(table=place.source, release=out), *inputs)
     answer.print(made.to_dict(), summary(made.report, out=written.out))
     return 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from shoal.cli.bars import bar_lines
 from shoal.privacy import Verdict
 from shoal.reports.release import ReleaseReport, Risk, Verification, by_true_name, checklist_words
 
@@ -171,7 +172,14 @@ def measures(document: Mapping[str, object]) -> str:
         )
         why = at(document, "notes", name)
         lines.append(f"  {name:<16}{text}" + ("" if why is None else f" ({why})"))
-    return "\n".join(lines)
+    return "\n".join([*lines, *_loss_lines(entries(document, "column_loss"))])
+
+
+def _loss_lines(losses: Mapping[str, object]) -> list[str]:
+    """Draw what each column lost, the most first."""
+    found = sorted(losses.items(), key=lambda item: -float(str(item[1])))
+    drawn = [(name, float(str(share)), _percent(float(str(share)))) for name, share in found]
+    return bar_lines("lost in", drawn, indent=18)
 
 
 def attack_lines(attacks: Sequence[object]) -> list[str]:

@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options as opt
+from shoal.cli.bars import bar_lines
 from shoal.cli.render import at, attack_lines, entries, rows
 from shoal.jobs.requests import AttackRequest, RiskRequest
+from shoal.reports.profile import load_profile
 
 _PEOPLE = opt.Use(
     without=("attacks",),
@@ -17,6 +19,7 @@ _PEOPLE = opt.Use(
         "sampling_fraction": "… or the share here.",
         "weights": "… or the sampling weights.",
         "household": "Who lives together.",
+        "profile": "Gate: exit code 1 if a rule is not passed (a name, or a file).",
     },
 )
 
@@ -35,6 +38,7 @@ def risk(
     place: Annotated[opt.InputOptions, opt.Use(without=("driver_rows",))],
     columns: Annotated[opt.ColumnOptions, opt.Use(without=("neutral", "waive", "fold_case"))],
     people: Annotated[opt.CheckOptions, _PEOPLE],
+    reported: opt.ReportOptions,
     answer: opt.JsonOptions,
     max_size: Annotated[
         int | None,
@@ -93,23 +97,36 @@ def risk(
     schema, table = columns.read(), place.input()
     if place.on_spark and release is not None:
         raise opt.refusal("--engine", "attacks need the local engine")
+    files = (*place.files(), *columns.files())
+    reported.check(*files)
+    profile = None if people.profile is None else load_profile(people.profile)
     known = people.people()
     if people.population is not None:
         known["population"] = place.beside(people.population)
-    found = job.risk(
-        RiskRequest(table=table, schema=schema, max_size=max_size, separator=place.sep, **known)
+    request = RiskRequest(
+        table=table, schema=schema, max_size=max_size, separator=place.sep, **known
     )
-    document = found.to_document()
+    found, carried = job.risk(request), None
     if release is not None:
         asked = AttackRequest(
             table=table, release=release, schema=schema, register=register, key=key,
             everything=attacks, infer=columns.infer, separator=place.sep, person_file=person_file,
         )  # fmt: skip
-        document["attacks"] = [each.to_document() for each in job.attack(asked)]
+        carried = job.attack(asked)
+    document = found.to_document()
+    if carried is not None:
+        document["attacks"] = [each.to_document() for each in carried]
         document["notices"] = [*rows(document, "notices"), *job.attack_notices(asked)]
     passed = True if max_risk is None else found.within(max_risk, measure=gate)
     if max_risk is not None:
         document["gate"] = {"measure": gate, "max_risk": max_risk, "passed": passed}
+    if profile is not None:
+        document["profile"] = job.held(profile, found)
+        passed = passed and bool(at(document, "profile", "passed"))
+    facts = reported.asked(
+        table=table, schema=schema, attacks=carried or (), profile=people.profile
+    )
+    reported.write(found, facts, *files, request=request)
     answer.print(document, "\n".join(_lines(document)))
     return 0 if passed else 1
 
@@ -128,6 +145,7 @@ def _lines(document: dict[str, object]) -> list[str]:
         "  in classes    "
         + ", ".join(f"under {k}: {n:,}" for k, n in entries(document, "below").items()),
     ]
+    lines += _size_lines(document)
     if document["largest_share"] is not None:
         share = f"{document['largest_share']:.1%} of a class's records are of one person"
         lines.append(f"  at most       {share}")
@@ -144,4 +162,25 @@ def _lines(document: dict[str, object]) -> list[str]:
     if "gate" in document:
         verdict = "passed" if at(document, "gate", "passed") else "NOT passed"
         lines.append(f"  gate          {verdict}")
+    if "profile" in document:
+        lines += _profile_lines(document["profile"])
     return lines + [f"  notice        {notice}" for notice in rows(document, "notices")]
+
+
+def _size_lines(document: dict[str, object]) -> list[str]:
+    """Draw how many records stand in classes of which size; a size that none has is left out."""
+    unit = "records" if document["persons"] is None else "persons"
+    found = []
+    for band in rows(document, "sizes"):
+        low, high, number = (at(band, key) for key in ("from", "to", "records"))
+        name = f"{low}+" if high is None else str(low) if low == high else f"{low}-{high}"
+        if number:
+            found.append((name, float(str(number)), f"{number:,} records"))
+    return bar_lines(f"class of {unit}", found, indent=20)
+
+
+def _profile_lines(found: object) -> list[str]:
+    named = f"{at(found, 'name')}, of {at(found, 'date')}"
+    failures = [f"                {each}" for each in rows(found, "failures")]
+    word = "NOT passed" if failures else "passed"
+    return [f"  profile       {named}: {word}", *failures]

@@ -19,7 +19,7 @@ from typing import TextIO
 
 from shoal.cli import progress
 from shoal.core.errors import InputError, OutputError
-from shoal.reports.release import ReleaseReport
+from shoal.reports.document import ReportDocument
 
 MARK = "-"
 _MAGIC = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"\x1f\x8b", ".csv.gz"))
@@ -116,9 +116,10 @@ def renamed(text: str, *, mark: bool = False) -> str:
     return text
 
 
-def in_words(report: ReleaseReport) -> ReleaseReport:
+def in_words(report: ReportDocument) -> ReportDocument:
     """Return a report whose request names the streams as a command line does."""
-    return replace(report, request=json.loads(renamed(json.dumps(report.request), mark=True)))
+    request = json.loads(renamed(json.dumps(report.making.request), mark=True))
+    return replace(report, making=replace(report.making, request=request))
 
 
 def _folder() -> Path:

@@ -26,6 +26,7 @@ def verify(
     place: Annotated[opt.InputOptions, opt.Use(without=("driver_rows",))],
     columns: Annotated[opt.ColumnOptions, opt.Use(without=("neutral", "infer"))],
     promised: opt.PromiseOptions,
+    reported: opt.ReportOptions,
     answer: opt.AnswerOptions,
     blanked: Annotated[
         bool,
@@ -53,6 +54,10 @@ def verify(
         table=place.input(), schema=schema, blanked=blanked, separator=place.sep,
         person_file=person_file,
     )  # fmt: skip
+    read = (*place.files(), *columns.files(), *(() if person_file is None else (person_file,)))
+    reported.check(*read)
     result = job.verify(request)
+    asked = reported.asked(release=request.table, schema=schema)
+    reported.write(result, asked, *read, request=request)
     answer.print(result.to_document(), verification(result))
     return 0 if result.holds else 1

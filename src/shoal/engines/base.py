@@ -102,6 +102,9 @@ class Checks:
         sampling_fraction: or: the share of the population that is in the table.
         weights: or: the column with the sampling weight of each record.
         household: the column that says who lives together.
+        profile: a rule that the release must pass before it is published: the name of one, or
+            a file.
+        pictures: count what the pictures of a report show.
     """
 
     attacks: str = "none"
@@ -110,6 +113,8 @@ class Checks:
     sampling_fraction: float | None = None
     weights: str | None = None
     household: str | None = None
+    profile: str | Path | None = None
+    pictures: bool = False
 
     @property
     def about_people(self) -> list[str]:

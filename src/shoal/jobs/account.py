@@ -58,7 +58,7 @@ def account(opened: Opened, search: Search, classes: Classes, judged: Judged) ->
         utility=utility,
         columns=column_losses(grouping, opened.schema.quasi),
         risk_before=counts.risk,
-        risk_after=_risk_after(recoding),
+        risk_after=risk_after(recoding),
         seconds=clock.spent(),
         facts={**_facts(recoding.facts, judged), "cpu_seconds": rounded(clock.cpu)},
         warnings=(
@@ -72,7 +72,8 @@ def account(opened: Opened, search: Search, classes: Classes, judged: Judged) ->
     )
 
 
-def _risk_after(recoding: Recoding) -> Risk:
+def risk_after(recoding: Recoding) -> Risk:
+    """Return how easily records, or persons, are found in what a recoding releases."""
     if recoding.table.persons is None:
         return risk_of(recoding.sizes)
     return risk_of_persons(recoding.table, recoding.row, recoding.label, recoding.count)

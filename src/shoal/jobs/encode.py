@@ -124,6 +124,11 @@ def _checked_model(request: EncodeRequest) -> RecodingModel:
     return replace(model, schema=model.schema.with_waived(waived)) if waived else model
 
 
+def schema_of(request: EncodeRequest) -> Schema:
+    """Return the roles of the columns that a model releases."""
+    return _checked_model(request).schema
+
+
 def model_named(model: object) -> RecodingModel:
     """Return a model, or load the file of one."""
     return model if isinstance(model, RecodingModel) else RecodingModel.load(Path(str(model)))

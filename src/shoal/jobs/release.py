@@ -13,13 +13,17 @@ from shoal.core.errors import NoSolutionError, UnsafeReleaseError
 from shoal.core.watch import tell
 from shoal.engines.base import Classes, Compared, Progress, Table, Written
 from shoal.engines.choose import engine_for
-from shoal.jobs.account import Judged, account
+from shoal.jobs.account import Judged, account, risk_after
 from shoal.jobs.clock import Clock
 from shoal.jobs.documents import public_document
 from shoal.jobs.requests import ReleaseRequest
 from shoal.jobs.search import Opened, opened
 from shoal.measures.attacks.result import PERSONS_ATTACKED
+from shoal.measures.distributions import pictures_of
+from shoal.measures.risk.persons import asked_k
 from shoal.measures.risk.question import RiskQuestion
+from shoal.reports.pictures import Pictures
+from shoal.reports.profile import load_profile
 from shoal.reports.release import ReleaseReport, Verification, stars_removed
 from shoal.schema.schema import Schema
 
@@ -73,7 +77,9 @@ def release(
         UnsafeReleaseError: verification failed; nothing was written.
     """
     request.check()
-    engine_for(request.table).check_output(request.output)  # refused before the work
+    if request.checks.profile is not None:
+        load_profile(request.checks.profile)  # refused before the work, as a bad place is
+    engine_for(request.table).check_output(request.output)
     clock = Clock(progress)
     with opened(request, clock, check=partial(_check_people, request)) as job:
         search, classes = job.search(learns=False)
@@ -88,6 +94,7 @@ def release(
             with clock.time("verify"):
                 verified = written.verify(job.schema, job.promise)
                 check_verified(verified, _expected(classes, star=star))
+                _check_profile(job, request, classes, verified)
                 if look is not None:
                     look(written)
             compared = _compared_persons(job, request, classes, written)
@@ -99,6 +106,8 @@ def release(
             trajectories=verified.trajectories,
         )  # fmt: skip
         report = account(job, search, classes, judged)
+        if request.checks.pictures:
+            report = replace(report, pictures=_pictures(job, classes))
         report = replace(report, request=public_document(request))
         return Release(
             table=written.table,
@@ -106,6 +115,41 @@ def release(
             schema=job.schema,
             compared=compared or _compared(job, request, report, written.table),
         )
+
+
+def _check_profile(
+    job: Opened, request: ReleaseRequest, classes: Classes, verified: Verification
+) -> None:
+    """Refuse a release that does not pass the profile that it is held against.
+
+    Raises:
+        UnsafeReleaseError: says what does not pass; nothing is published.
+    """
+    if request.checks.profile is None:
+        return
+    profile = load_profile(request.checks.profile)
+    repeats = None
+    if not request.schema.person:
+        star = verified.records > int(classes.recoding.sizes.sum())
+        repeats = job.records.repeats(classes, asked_k(job.promise), star=star)
+    risk = risk_after(classes.recoding)
+    failures = profile.failures(
+        maximum=verified.highest,
+        average=risk.global_risk,
+        unit=risk.unit,
+        repeats=repeats is not None,
+    )
+    if failures:
+        raise UnsafeReleaseError(
+            problem=f"profile {profile.name} of {profile.date}: {'; '.join(failures)}; "
+            "nothing was written"
+        )
+
+
+def _pictures(job: Opened, classes: Classes) -> Pictures:
+    """Count what the pictures of a report show, once, from the counts and the classes."""
+    with job.clock.time("measure", is_told=False):
+        return pictures_of(classes.recoding, has_tuples=not job.counts.is_distributed)
 
 
 def _check_people(request: ReleaseRequest, table: Table) -> None:

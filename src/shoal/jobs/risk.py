@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shoal.core.documents import Document
 from shoal.core.errors import InputError, MethodError
 from shoal.engines.choose import engine_for
 from shoal.engines.local.attack import Attacker
@@ -17,6 +18,7 @@ from shoal.measures.attacks.result import PERSONS_ATTACKED, Comparison
 from shoal.measures.risk.persons import FEW_PEOPLE, asked_k
 from shoal.measures.risk.question import RiskQuestion
 from shoal.measures.risk.report import RiskReport
+from shoal.reports.profile import Profile
 from shoal.schema.schema import Others, Schema
 
 
@@ -42,6 +44,17 @@ def _question(request: RiskRequest) -> RiskQuestion:
         person=request.schema.person,
         missing=tuple(request.schema.missing),
     )
+
+
+def held(profile: Profile, found: RiskReport) -> Document:
+    """Return a profile as plain data, and how a table stands against it."""
+    failures = profile.failures(
+        maximum=found.maximum,
+        average=found.average,
+        unit="record" if found.persons is None else "person",
+        repeats=found.repeats is not None,
+    )
+    return {**profile.to_document(), "passed": not failures, "failures": list(failures)}
 
 
 def attack(request: AttackRequest) -> tuple[Comparison, ...]:

@@ -111,6 +111,8 @@ class ReleaseWords(LearnWords, total=False):
     sampling_fraction: float | None
     weights: str | None
     household: str | None
+    profile: str | Path | None
+    pictures: bool | None
 
 
 class EncodeWords(PromiseWords, total=False):
@@ -332,9 +334,11 @@ def asked_output(
 def asked_checks(words: Mapping[str, object]) -> Checks:
     """Return what is measured of a release: nothing that nobody asked for."""
     people = {name: words.get(name) for name in People.__annotations__}
-    return usual_checks(
+    checks = usual_checks(
         cast("bool | None", words.get("attacks")), reads=False, **cast(People, people)
     )
+    profile = cast("str | Path | None", words.get("profile"))
+    return replace(checks, profile=profile, pictures=bool(words.get("pictures")))
 
 
 def fields_in(kind: type, words: Mapping[str, object]) -> dict[str, object]:

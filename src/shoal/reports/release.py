@@ -11,6 +11,7 @@ from shoal.core.documents import Document, Json
 from shoal.core.rows import Rows
 from shoal.privacy import Verdict
 from shoal.reports.face import Face, percent, promise_rows, verdict_documents
+from shoal.reports.pictures import Pictures
 
 Value = TypeVar("Value")
 
@@ -55,6 +56,11 @@ class Verification(Rows):
     def holds(self) -> bool:
         """Say whether every class keeps every model."""
         return all(result.holds for result in self.privacy)
+
+    @property
+    def highest(self) -> float:
+        """Return the risk of the one easiest to find: by all their records, if these are linked."""
+        return highest_risk(self.smallest_class, self.trajectories)
 
     def merge(self, other: Verification) -> Verification:
         """Return the verification of the classes of both; no class is in both of them.
@@ -110,6 +116,18 @@ class Verification(Rows):
 
     def _repr_html_(self) -> str:
         return self.face().html()
+
+
+def highest_risk(smallest_class: int, trajectories: object = None) -> float:
+    """Return the risk of the one easiest to find. trajectories: how linked persons stand.
+
+    Example:
+        >>> highest_risk(5), highest_risk(5, {"smallest": 4})
+        (0.2, 0.25)
+    """
+    found = trajectories.get("smallest") if isinstance(trajectories, Mapping) else None
+    sizes = [size for size in (smallest_class, found) if isinstance(size, int) and size]
+    return 1 / min(sizes) if sizes else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +213,7 @@ class ReleaseReport(Rows):
     repeats: Mapping[str, Json] | None = None  # people have several records: how classes stand
     request: Document | None = None
     checklist: tuple[Document, ...] = ()  # of a preset: what was done to each kind of identifier
+    pictures: Pictures | None = None  # what the pictures of a report show; no part of the document
 
     def with_seconds(self, stage: str, spent: float) -> ReleaseReport:
         """Return the report with time that a stage, and so the whole, took beside the rest."""

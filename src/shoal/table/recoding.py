@@ -101,13 +101,25 @@ class Recoding:
         """Return what each class releases in one column."""
         if self.released is not None:
             return list(self.released[column])
+        texts, where = self.distinct_labels(column)
+        return [texts[i] for i in where]
+
+    def distinct_labels(self, column: int) -> tuple[list[str | None], NDArray[np.int64]]:
+        """Return the labels of one column, and the place of each class's among them.
+
+        Two boxes that are written alike may stand for two of them.
+        """
+        if self.released is not None:
+            number: dict[str | None, int] = {}
+            found = [number.setdefault(text, len(number)) for text in self.released[column]]
+            return list(number), np.array(found, dtype=np.int64)
         domain = self.table.domains[column]
         if self.node is not None:
-            return [domain.ladder_label(int(node)) for node in self.node[:, column]]
+            nodes, where = np.unique(self.node[:, column], return_inverse=True)
+            return [domain.ladder_label(int(node)) for node in nodes], where
         pairs = self.low[:, column].astype(np.int64) << 32 | self.high[:, column]
         distinct, where = np.unique(pairs, return_inverse=True)
-        texts = [domain.label(int(pair >> 32), int(pair & 0xFFFFFFFF)) for pair in distinct]
-        return [texts[i] for i in where]
+        return [domain.label(int(pair >> 32), int(pair & 0xFFFFFFFF)) for pair in distinct], where
 
 
 def recoding_of(

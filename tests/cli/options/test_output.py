@@ -39,26 +39,11 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path, mon
     assert Path("t.csv").read_text() == "age\n1\n"
 
 
-@pytest.mark.parametrize("report", ["o.csv", "r.pdf", "none/r.html", "t.csv"])
-def test_so_is_a_place_of_a_report(tmp_path, monkeypatch, report):
-    monkeypatch.chdir(tmp_path)
-    Path("t.csv").write_text("age\n1\n")
-    asked = OutputOptions(out="o.csv", report=report)
-    with pytest.raises(OutputError):
-        asked.output("anonymize", on_spark=False, inputs=("t.csv",))
-    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
-
-
 def test_on_spark_a_url_is_not_looked_at_and_a_place_stays_as_it_is_written(tmp_path):
     asked = OutputOptions(out="hdfs://host/o.parquet")
     assert asked.output("anonymize", on_spark=True, inputs=()).out == "hdfs://host/o.parquet"
     folder = str(tmp_path / "o.parquet")
     assert OutputOptions(out=folder).output("encode", on_spark=True, inputs=()).out == folder
-
-
-def test_no_report_is_written_unasked(tmp_path):
-    OutputOptions(out="o.csv").write_report(None, Output(out="o.csv"))
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

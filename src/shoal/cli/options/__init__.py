@@ -8,9 +8,11 @@ from shoal.cli.options.method import MethodOptions
 from shoal.cli.options.output import CheckOptions, OutputOptions
 from shoal.cli.options.promise import PromiseOptions
 from shoal.cli.options.replacing import ReplacingOptions
+from shoal.cli.options.report import ReportOptions
 
 __all__ = [
     "AnswerOptions", "CheckOptions", "ColumnOptions", "FileOptions", "Group", "InputOptions",
-    "JsonOptions", "MethodOptions", "OutputOptions", "PromiseOptions", "ReplacingOptions", "Use",
+    "JsonOptions", "MethodOptions", "OutputOptions", "PromiseOptions", "ReplacingOptions",
+    "ReportOptions", "Use",
     "command", "names", "option", "refusal",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,7 +10,6 @@ from shoal.cli import standard
 from shoal.cli.options.groups import Group, option
 from shoal.cli.options.input import is_url, refusal
 from shoal.jobs.requests import Checks, Output, People, usual_checks
-from shoal.reports.release import ReleaseReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +19,6 @@ class OutputOptions(Group):
     panel: ClassVar[str] = "Output"
 
     out: str | None = option(None, "The release; - is standard output, once verified.", "FILE")
-    report: str | None = option(None, "Report (.html).", "FILE")
     suppressed: str | None = option(
         None, "What becomes of suppressed records (star: every cell is *).", "remove|star"
     )
@@ -44,7 +42,7 @@ class OutputOptions(Group):
 
         inputs: files that are read and must not be written to.
         """
-        from shoal.jobs.places import check_place, check_report
+        from shoal.jobs.places import check_place
 
         if not self.out:
             raise refusal("options", f"{command} needs --out FILE (or --out -, standard output)")
@@ -53,8 +51,6 @@ class OutputOptions(Group):
         place = standard.release() if self.out == standard.MARK else Path(self.out)
         if not (on_spark and is_url(self.out)):
             check_place(place, inputs=inputs)
-        if self.report is not None:
-            check_report(self.report, inputs=(*inputs, place))
         if self.class_file is not None:
             check_place(self.class_file, inputs=(*inputs, place))
         if self.person_file is not None:
@@ -73,20 +69,6 @@ class OutputOptions(Group):
     def place_in_words(self) -> str | None:
         """Return where the release is, for a person."""
         return "standard output" if self.out == standard.MARK else self.out
-
-    def publish(self, report: ReleaseReport, output: Output) -> None:
-        """Write the report, if that was asked for, and hand a release to standard output."""
-        self.write_report(report, output)
-        standard.deliver()
-
-    def write_report(self, report: ReleaseReport, output: Output) -> None:
-        """Write the report as a page, if that was asked for."""
-        from shoal.jobs.places import write_report
-
-        if self.report is not None:
-            write_report(
-                standard.in_words(report), self.report, inputs=(*output.inputs, str(output.out))
-            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +90,11 @@ class CheckOptions(Group):
     )
     weights: str | None = option(None, "Sampling weights: journalist risk.", "COLUMN")
     household: str | None = option(None, "Who lives together: household risk.", "COLUMN")
+    profile: str | None = option(
+        None,
+        "Gate: a rule that the release must pass, or nothing is written (a name, or a file).",
+        "NAME",
+    )
 
     def people(self) -> People:
         """Return what is known of the people behind the records."""
@@ -118,9 +105,10 @@ class CheckOptions(Group):
             "household": self.household,
         }
 
-    def checks(self, *, on_spark: bool, reads: bool) -> Checks:
-        """Return what is measured; see `usual_checks`."""
+    def checks(self, *, on_spark: bool, reads: bool, pictures: bool = False) -> Checks:
+        """Return what is measured; see `usual_checks`. pictures: a report is written."""
         if on_spark and self.attacks:
             raise refusal("--engine", "--attacks need the local engine")
         attacks = False if on_spark else self.attacks
-        return usual_checks(attacks, reads=reads, **self.people())
+        checks = usual_checks(attacks, reads=reads, **self.people())
+        return replace(checks, profile=self.profile, pictures=pictures)

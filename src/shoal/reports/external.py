@@ -1,0 +1,155 @@
+"""A report for outsiders: nothing in it helps whoever wants to find a person.
+
+It has what the release itself shows, what is promised of it, and shares. It has nothing of the
+table before (distributions, risks, hierarchies, the hash), no count below the threshold, no
+finding and no notice about single columns, and neither the request nor its seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shoal.privacy import Verdict
+from shoal.reports.about import About
+from shoal.reports.document import (
+    Bars,
+    Column,
+    Decision,
+    MakingPart,
+    ReportDocument,
+    RiskPart,
+    UtilityPart,
+)
+from shoal.reports.pictures import Distribution, Pictures
+from shoal.reports.words import ROLES
+
+_FACTS = ("method",)
+_HASHES = ("release", "model")
+FEW = 5
+"""The least count that is shown where neither the promise nor a profile asks for more."""
+
+
+def threshold(verdicts: Sequence[Verdict], about: About) -> int:
+    """Return the least count that a report may have; 0: it stays inside.
+
+    Example:
+        >>> threshold((), About()), threshold((), About(audience="external"))
+        (0, 5)
+    """
+    if not about.is_external:
+        return 0
+    asked = [int(getattr(each.model, "k", 0)) for each in verdicts]
+    if about.profile is not None:
+        asked.append(about.profile.smallest_class or 0)
+    most = max(asked, default=0)
+    return most if most > 1 else FEW
+
+
+def shown(number: int, least: int) -> str:
+    """Return a count that the readers may see.
+
+    Example:
+        >>> shown(0, 5), shown(3, 5), shown(7, 5), shown(3, 0)
+        ('0', 'fewer than 5', '7', '3')
+    """
+    return f"fewer than {least:,}" if 0 < number < least else f"{number:,}"
+
+
+def for_outsiders(
+    document: ReportDocument, least: int, pictures: Pictures | None = None
+) -> ReportDocument:
+    """Return the report without anything that outsiders must not see.
+
+    Args:
+        document: its sentences have no count below the threshold already.
+        least: the threshold.
+        pictures: of a release, for what is released of each column.
+    """
+    columns = tuple(_column(each, pictures, least) for each in document.columns if _is_there(each))
+    return replace(
+        document,
+        decision=_decision(document.decision),
+        columns=columns,
+        risk=None if document.risk is None else _risk(document.risk, least),
+        utility=None if document.utility is None else _utility(document.utility),
+        making=_making(document.making),
+    )
+
+
+def _is_there(column: Column) -> bool:
+    """Say whether outsiders see the column in the release; others are not even named."""
+    return column.role in ("quasi", "sensitive", "neutral")
+
+
+def _decision(decision: Decision) -> Decision:
+    warned = ("There are warnings; the internal report has them.",) if decision.warnings else ()
+    profile = decision.profile
+    if profile is not None:
+        profile = replace(profile, failures=())
+    return replace(decision, warnings=warned, profile=profile)
+
+
+def _column(column: Column, pictures: Pictures | None, least: int) -> Column:
+    why, done = ROLES[column.role]
+    found = None if pictures is None else pictures.columns.get(column.name)
+    technique = column.technique.split(";", maxsplit=1)[0] if column.role == "quasi" else done
+    return replace(
+        column, why=why, technique=technique, bars=None if found is None else _bars(found, least)
+    )
+
+
+def _bars(found: Distribution, least: int) -> Bars | None:
+    """Return what is released most often; what is rare is neither counted nor named."""
+    shown = [(label, number) for label, number in found.labels if number >= least]
+    hidden = found.others + sum(number for _, number in found.labels if number < least)
+    if hidden >= least:
+        shown.append(("all others", hidden))
+    if not shown:
+        return None
+    return Bars(
+        names=tuple(label for label, _ in shown),
+        before=None,
+        after=tuple(float(number) for _, number in shown),
+        note="What is released most often, as the release itself shows it.",
+    )
+
+
+def _risk(risk: RiskPart, least: int) -> RiskPart:
+    sizes = risk.sizes
+    if sizes is not None and sizes.after is not None:
+        kept = [i for i, number in enumerate(sizes.after) if number >= least]
+        sizes = replace(
+            sizes,
+            names=tuple(sizes.names[i] for i in kept),
+            before=None,
+            after=tuple(sizes.after[i] for i in kept),
+        )
+    return RiskPart(
+        attackers=tuple(
+            replace(each, before=None) for each in risk.attackers if each.after is not None
+        ),
+        sizes=sizes if sizes is not None and sizes.names else None,
+        attacks=tuple(replace(each, before=None) for each in risk.attacks),
+        questions=risk.questions,
+        not_protected=risk.not_protected,
+        unit=risk.unit,
+    )
+
+
+def _utility(utility: UtilityPart) -> UtilityPart:
+    shares = ("ncp", "precision", "loss", "sse_loss")
+    return UtilityPart(
+        measures=tuple(each for each in utility.measures if each.name in shares),
+        losses=utility.losses,
+    )
+
+
+def _making(making: MakingPart) -> MakingPart:
+    return MakingPart(
+        facts={name: text for name, text in making.facts.items() if name in _FACTS},
+        hashes={name: text for name, text in making.hashes.items() if name in _HASHES},
+        versions=making.versions,
+        by=making.by,
+        date=making.date,
+    )

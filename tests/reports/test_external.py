@@ -1,0 +1,164 @@
+"""A report for outsiders, fuzzed against its table: it has nothing that the release has not."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.jobs.report import ReportRequest, report
+from shoal.reports.about import About
+from shoal.reports.external import shown, threshold
+from shoal.reports.html import to_html
+from shoal.reports.markdown import to_markdown
+from shoal.reports.profile import load_profile
+
+WORDS = [f"{a}{b}zzq" for a in "bcdfgh" for b in "klmnpr"]  # found nowhere else in a report
+TREE = {"*": {f"{a}-all": [word for word in WORDS if word[0] == a] for a in "bcdfgh"}}
+SCHEMA = {
+    "columns": {
+        "place": {"role": "quasi", "kind": "categorical", "hierarchy": {"tree": TREE}},
+        "pay": {"role": "quasi", "kind": "numeric"},
+        "ill": {"role": "sensitive"},
+        "name": {"role": "identifying"},
+    }
+}
+
+
+@st.composite
+def tables(draw):
+    """Draw a table whose values are found nowhere else."""
+    size = draw(st.integers(12, 60))
+    places = draw(st.lists(st.sampled_from(WORDS), min_size=size, max_size=size))
+    pay = draw(st.lists(st.integers(7_000_001, 7_000_099), min_size=size, max_size=size))
+    ill = draw(st.lists(st.sampled_from(["flu", "cold", "gout"]), min_size=size, max_size=size))
+    names = [f"person{i}qqx" for i in range(size)]
+    return pl.DataFrame({"place": places, "pay": pay, "ill": ill, "name": names})
+
+
+def counts_in(document, path=()):
+    """Yield every number of a document that counts something, with where it stands."""
+    if isinstance(document, dict):
+        for name, each in document.items():
+            yield from counts_in(each, (*path, name))
+    elif isinstance(document, list):
+        for each in document:
+            yield from counts_in(each, path)
+    elif isinstance(document, (int, float)) and not isinstance(document, bool):
+        yield path, document
+
+
+SHARES = {"share", "limit", "after", "low", "high", "guessing", "loss", "losses", "version"}
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    tables(),
+    st.sampled_from([2, 3, 5]),
+    st.sampled_from(["mondrian", "flash", "bestcut", "mdav"]),
+    st.booleans(),
+)
+def test_nothing_of_the_table_is_in_it_that_the_release_does_not_show(table, k, method, attacks):
+    words = {"method": method, "pictures": True, "attacks": attacks, "suppression_limit": 0.2}
+    made = shoal.anonymize(table, SCHEMA, k=k, **words)
+    asked = ReportRequest(audience="external", table="t.csv", schema=made.schema)
+    found = report(made, asked)
+    document = found.to_document()
+    texts = [json.dumps(document, ensure_ascii=False), to_html(found), to_markdown(found)]
+    published = "\n".join(made.table.cast(pl.String).fill_null("").write_csv().splitlines()[1:])
+    for value in {*table["place"], *map(str, table["pay"]), *table["name"]}:
+        if value not in published:
+            assert all(value not in text for text in texts)
+    for column in document["columns"]:
+        bars = column["bars"]
+        assert column["name"] != "name"
+        if bars is not None:
+            assert bars["before"] is None
+            assert all(number >= k for number in bars["after"])
+            cells = {str(cell) for cell in made.table[column["name"]]}
+            for label in set(bars["names"]) - {"all others", "(missing)"}:
+                assert label in cells or float(label) in map(float, cells)
+    sizes = document["risk"]["sizes"]
+    assert all(number >= k for number in sizes["after"])
+    for each in document["risk"]["attacks"]:
+        right = each["after"] * each["targets"]
+        assert min(right, each["targets"] - right) >= k or right in (0, each["targets"])
+    assert document["making"]["request"] is None
+    assert not document["making"]["hierarchies"]
+    assert not {"input"} & set(document["making"]["hashes"])
+    for path, number in counts_in(document):
+        if not SHARES & set(path):
+            assert number >= k or number == 0, path
+    assert_no_small_number(document["decision"]["what"] + prose(document["risk"]), k)
+
+
+def prose(risk):
+    """Return the sentences of the risk, without what they say in per cent."""
+    said = [*risk["not_protected"], *(each["answer"] for each in risk["questions"])]
+    return [re.sub(r"(under )?[\d.,]+ %", "", text) for text in said]
+
+
+def assert_no_small_number(sentences, k):
+    for text in sentences:
+        plain = re.sub(r"Attack \(.*?\)|fewer than \d+", "", text)
+        for number in re.findall(r"(?<![\w.-])\d[\d,]*(?![\w.])", plain):
+            value = int(number.replace(",", ""))
+            assert value >= k or value == 0, text
+
+
+def test_what_is_inside_stays_inside(tmp_path):
+    table = tmp_path / "in.csv"
+    pl.DataFrame({"age": [30, 31, 32, 33, 50, 51, 52, 53], "memo": list("abcdefgh")}).write_csv(
+        table
+    )
+    out = tmp_path / "out.csv"
+    made = shoal.anonymize(table, qi=["age"], neutral=["memo"], k=4, out=out, pictures=True,
+                           waive=["memo"])  # fmt: skip
+    both = {
+        audience: report(
+            made, ReportRequest(audience=audience, table=table, release=out)
+        ).to_document()
+        for audience in ("internal", "external")
+    }
+    inside, outside = both["internal"], both["external"]
+    assert set(inside["making"]["hashes"]) == {"input", "release"}
+    assert set(outside["making"]["hashes"]) == {"release"}
+    assert inside["making"]["waivers"]
+    assert not outside["making"]["waivers"]
+    assert inside["making"]["facts"]["seed"] == "0"
+    assert set(outside["making"]["facts"]) == {"method"}
+    assert not outside["making"]["notices"]
+    assert outside["utility"]["associations"] is None
+    assert all(each["before"] is None for each in outside["risk"]["attackers"])
+    assert inside["making"]["hashes"]["input"] not in json.dumps(outside)
+
+
+def test_few_suppressed_records_are_not_counted():
+    ages = [30] * 20 + [50] * 20 + [90, 91]
+    made = shoal.anonymize(
+        pl.DataFrame({"age": ages}), qi=["age"], k=5, method="mondrian", pictures=True,
+        suppression_limit=0.1,
+    )  # fmt: skip
+    found = report(made, ReportRequest(audience="external")).to_document()
+    assert shown(made.report.suppressed, 5) in found["decision"]["what"][0]
+    assert f" of {made.report.records} " not in json.dumps(found)
+
+
+def test_the_threshold_is_the_largest_that_anybody_asked_for():
+    verdicts = shoal.anonymize(pl.DataFrame({"a": [1, 2, 3]}), qi=["a"], k=3).report.privacy
+    outside = {"audience": "external"}
+    assert threshold(verdicts, About()) == 0
+    assert threshold(verdicts, About(**outside)) == 3
+    assert threshold((), About(**outside)) == 5
+    cms = load_profile("cms-cell-size")
+    assert threshold(verdicts, About(**outside, profile=cms)) == 11
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "0"), (4, "fewer than 5"), (5, "5")])
+def test_small_counts_are_said_in_words(number, text):
+    assert shown(number, 5) == text
