@@ -27,6 +27,7 @@ _WHITE = "".join(
         [*range(9, 14), 32, 133, 160, 5760, *range(8192, 8203), 8232, 8233, 8239, 8287, 12288],
     )
 )
+_MOST = 2**31 - 1  # rows that Spark can be asked for
 _WHOLE = 1e16  # below it, the local engine writes whole numbers of a float without an exponent
 
 
@@ -84,7 +85,8 @@ def code_persons(source: SparkSource, *, most: int) -> ColumnCodes:
     """
     counted = source.frame.groupBy(PERSON).agg(F.count(F.lit(1)).alias("n"))
     several = counted.where(F.col(PERSON).isNotNull() & (F.col("n") > 1)).select(PERSON)
-    found = source.polars(several.limit(most + 1))[PERSON].sort()
+    asked = several.limit(min(most + 1, _MOST))
+    found = source.polars(asked)[PERSON].sort()
     if found.len() > most:
         raise too_many_persons(f"more than {most:,} persons have several records", most)
     codes = np.arange(found.len(), dtype=np.int32) - NOBODY
