@@ -378,3 +378,42 @@ def test_the_surface_has_it():
     assert shoal.LinkedSchema is LinkedSchema
     assert shoal.LinkedRequest is LinkedRequest
     assert shoal.LinkedVerifyRequest is LinkedVerifyRequest
+
+
+def test_patients_and_stays_of_a_real_hospital_register(data):
+    """71,518 patients with 101,766 stays: nobody is unique by all their stays any more."""
+    place = data / "diabetes_130" / "diabetic_data.csv.gz"
+    if not place.is_file():
+        pytest.skip("diabetes_130 is not in the data folder")
+    whole = pl.read_csv(place, infer_schema=False)
+    quasi = ["age", "weight", "admission_type_id", "discharge_disposition_id", "time_in_hospital",
+             "payer_code", "medical_specialty"]  # fmt: skip
+    people = whole.group_by("patient_nbr").agg(pl.col("race", "gender").first())
+    stays = whole.select("encounter_id", "patient_nbr", *quasi)
+    schema = LinkedSchema.from_document(
+        {
+            "tables": {
+                "patients": {"key": "patient_nbr", "columns": {"race": "quasi", "gender": "quasi"}},
+                "stays": {
+                    "key": "encounter_id", "parent": "patients",
+                    "columns": dict.fromkeys(quasi, "quasi"),
+                },
+            },
+            "privacy": [{"model": "k-anonymity", "k": 5}],
+            "suppression_limit": 0.01,
+            "missing": ["?"],
+        }
+    )  # fmt: skip
+    found = {"patients": people, "stays": stays}
+    made = release_linked(request(found, schema=schema))
+    assert made.report.facts["trajectories"]["unique_before"] == 39_799
+    assert made.report.suppressed <= 900
+    assert made.report.utility["ncp"] <= 0.17
+    patients, stays = (made.tables[name] for name in ("patients", "stays"))
+    own = stays.with_columns(
+        pl.concat_str(pl.col(quasi).fill_null("\x00"), separator="|").alias("t")
+    )
+    trees = own.group_by("patient_nbr").agg(pl.col("t").sort().str.join("\n"))
+    joined = patients.join(trees, on="patient_nbr", how="left")
+    assert joined.group_by("race", "gender", "t").len()["len"].min() >= 5
+    assert stays["patient_nbr"].is_in(patients["patient_nbr"].implode()).all()

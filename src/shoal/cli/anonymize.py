@@ -10,7 +10,7 @@ import typer
 from shoal.cli import options as opt
 from shoal.cli import standard
 from shoal.cli.infer import day_of
-from shoal.cli.linked import anonymize_linked, has_tables
+from shoal.cli.linked import SOURCE, anonymize_linked, has_tables
 from shoal.cli.render import attack_lines, risk_lines, summary
 from shoal.cli.xk import XkOptions, applied_lines, check_options
 from shoal.jobs.requests import ReleaseRequest
@@ -72,8 +72,14 @@ class PresetOptions(opt.Group):
 )
 def anonymize(
     context: typer.Context,
-    place: opt.InputOptions,
-    written: Annotated[opt.OutputOptions, opt.Use(default={"suppressed": "remove"})],
+    place: Annotated[opt.InputOptions, opt.Use(help={"source": SOURCE})],
+    written: Annotated[
+        opt.OutputOptions,
+        opt.Use(
+            help={"out": "The release; - is standard output, once verified. Or a new folder."},
+            default={"suppressed": "remove"},
+        ),
+    ],
     columns: opt.ColumnOptions,
     replaced: opt.ReplacingOptions,
     promised: opt.PromiseOptions,

@@ -21,12 +21,17 @@ if TYPE_CHECKING:
     from shoal.methods.method import Method
 
 # What is honoured beside the words of a promise.
-_BOTH = ("source", "sep", "schema", "replace_promise", "json", "quiet")
+_BOTH = ("source", "sep", "schema", "replace_promise", "waive", "json", "quiet")
 _RELEASE = (
     "out", "report", "report_for", "by", "purpose", "recipient", "report_date",
-    "suppressed", "spreadsheet_safe", "key", "infer", "waive", "method", "set",
+    "suppressed", "spreadsheet_safe", "key", "infer", "method", "set",
     "suppression_limit", "seed", "threads",
 )  # fmt: skip
+SOURCE = (
+    "Table: .csv .csv.gz .parquet .jsonl .arrow, a database URI, or - (standard input); of linked "
+    "tables, their folder"
+)
+"""What INPUT is where a schema may be one of linked tables."""
 
 
 def has_tables(columns: opt.ColumnOptions) -> bool:
@@ -55,7 +60,7 @@ def anonymize_linked(
     check_folder(out)
     inputs = (*columns.files(), *place.files())
     reported.check(*inputs)
-    schema = _schema(columns, promised).with_waived(opt.names(columns.waive))
+    schema = _schema(columns, promised)
     if method.suppression_limit is not None:
         schema = replace(schema, suppression_limit=method.suppression_limit)
     request = LinkedRequest(
@@ -105,7 +110,7 @@ def _refuse_others(
 
 
 def _schema(columns: opt.ColumnOptions, promised: opt.PromiseOptions) -> LinkedSchema:
-    found = LinkedSchema.load(columns.schema or "")
+    found = LinkedSchema.load(columns.schema or "").with_waived(opt.names(columns.waive))
     return found.with_promise(promised.promise(), replace_promise=promised.replace_promise)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options as opt
-from shoal.cli.linked import has_tables, verify_linked
+from shoal.cli.linked import SOURCE, has_tables, verify_linked
 from shoal.cli.render import verification
 from shoal.jobs.requests import VerifyRequest
 
@@ -23,7 +23,7 @@ from shoal.jobs.requests import VerifyRequest
 )
 def verify(
     context: typer.Context,
-    place: Annotated[opt.InputOptions, opt.Use(without=("driver_rows",))],
+    place: Annotated[opt.InputOptions, opt.Use(without=("driver_rows",), help={"source": SOURCE})],
     columns: Annotated[opt.ColumnOptions, opt.Use(without=("neutral", "infer"))],
     promised: opt.PromiseOptions,
     reported: opt.ReportOptions,

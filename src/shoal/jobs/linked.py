@@ -87,6 +87,8 @@ def release_linked(request: LinkedRequest, *, progress: Progress = tell) -> Link
         before = TrajectoryRisk.of(records.persons_alike())
     _check_reachable(records)
     method, why = _method(request, records)
+    if method.must_compile():
+        clock.progress("compile")
     with clock.time("learn"):
         found = _search(request, records, method)
     with ExitStack() as writing:
