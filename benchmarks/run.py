@@ -18,7 +18,7 @@ from benchmarks.measure import ROOT, yardstick
 PAGE = ROOT / "docs" / "benchmarks.md"
 NAMES = (
     "release", "lattice", "parallel", "microaggregation", "semantic", "infer", "dp", "encode",
-    "encode_validity", "startup", "first", "compiler", "spark", "spark_large",
+    "encode_validity", "persons", "startup", "first", "compiler", "spark", "spark_large",
 )  # fmt: skip
 HEAD = """# Benchmarks
 

@@ -228,7 +228,8 @@ def risk_lines(
         pair = [at(document, *path) for document in (before, after)]
         if pair[0] is not None:
             texts = ["-" if x is None else f"{x:.2%}" if is_share else f"{x:,.6g}" for x in pair]
-            found.append((name, *texts))
+            counted = before.get("persons") is not None and path[0] == "below"
+            found.append((name.replace("records", "persons") if counted else name, *texts))
     width = max(len(name) for name, *_ in found) + 2
     head = "risk of records" if records else "risk"
     lines = [f"  {head:<{width}}{'before':>10}{'after':>12}"]

@@ -186,7 +186,8 @@ def _compared_persons(
     if not job.schema.hidden_person or not _attacks(request, job.counts.risk.records):
         return None
     centroids = classes.recoding.released is not None
-    return written.compare_persons(request.checks, centroids=centroids, seed=request.seed)
+    with job.clock.time("measure"):
+        return written.compare_persons(request.checks, centroids=centroids, seed=request.seed)
 
 
 def _left_out(request: ReleaseRequest, verified: Verification) -> tuple[str, ...]:

@@ -40,6 +40,9 @@ from shoal.kernels.helpers import lean, lean_outer
 BORROW, SHARE_OUT = 0, 1
 NEVER = np.int64(1) << 60  # what a change costs that cannot be made
 
+LEND = 3
+"""Pieces of persons who stand in a cluster more than once that it tries to give for another."""
+
 
 class Moves(NamedTuple):
     """Pieces, and the clusters that they go to."""
@@ -55,6 +58,7 @@ class Line:
     Attributes:
         k: persons that a cluster needs.
         window: clusters to each side that one deals with.
+        lend: pieces that a cluster tries to give for one that comes.
     """
 
     cells: NDArray[np.int32]
@@ -66,6 +70,7 @@ class Line:
     people: NDArray[np.int64]
     k: int
     window: int
+    lend: int = LEND
 
     @classmethod
     def of(
@@ -112,7 +117,7 @@ class Line:
         """Let a cluster borrow, or share it out; return what that loses, and the moves made."""
         change, done = mend(
             self.cells, self.links, self.losses, self.state, self.numbers, self.room, self.people,
-            a, self.k, self.window, how,
+            a, self.k, self.window, self.lend, how,
         )  # fmt: skip
         piece = self.room[2, :done].copy()
         return int(change), Moves(piece, self.links[piece, LABEL])
@@ -201,12 +206,12 @@ def offers(cells, pieces, losses, state, numbers, room, people, a, y, has, k, wi
 
 
 @lean
-def borrow(cells, pieces, losses, state, numbers, room, people, a, k, window):
+def borrow(cells, pieces, losses, state, numbers, room, people, a, k, window, lend):
     """Let a cluster take pieces of persons whom it lacks until it has k, the cheapest first.
 
     A cluster gives what it can spare, or what it gets another piece for: one of a person of
-    whom more is there, so that nobody is lost by it. Returns: the change of the loss, and how
-    many moves were made.
+    whom more is there, so that nobody is lost by it; `lend` such pieces are tried. Returns: the
+    change of the loss, and how many moves were made.
     """
     none = np.int64(-1)
     change = np.int64(0)
@@ -216,11 +221,13 @@ def borrow(cells, pieces, losses, state, numbers, room, people, a, k, window):
         room[0, 0] = NEVER
         y = none
         after = numbers[a, HEAD]
-        while True:
+        tried = np.int64(0)
+        while tried <= lend:
             can = y < 0
             if y >= 0 and numbers[a, SIZE] > pieces[y, RECORDS]:
                 can = persons_after(pieces, numbers, people, a, y, none) == has
             if can:
+                tried += 1
                 offers(cells, pieces, losses, state, numbers, room, people, a, y, has, k, window)
             y = after
             if y < 0:
@@ -265,13 +272,13 @@ def share_out(cells, pieces, losses, state, numbers, room, a, window):
 
 
 @lean_outer
-def mend(cells, pieces, losses, state, numbers, room, people, a, k, window, how):
+def mend(cells, pieces, losses, state, numbers, room, people, a, k, window, lend, how):
     """Let cluster a borrow, or share it out; return the change of the loss and the moves made.
 
     room[2] lists the pieces that moved and room[3] where they came from.
     """
     if how == BORROW:
-        return borrow(cells, pieces, losses, state, numbers, room, people, a, k, window)
+        return borrow(cells, pieces, losses, state, numbers, room, people, a, k, window, lend)
     return share_out(cells, pieces, losses, state, numbers, room, a, window)
 
 

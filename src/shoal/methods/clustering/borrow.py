@@ -24,7 +24,10 @@ from shoal.table.frequency import ONCE, FrequencyTable
 
 WINDOW = 128
 """Clusters to each side that one borrows from in a round (diabetes_130, nine columns, `kmember`,
-k = 10: NCP 0.119 when short clusters are merged, 0.111 with 16, 0.105 with 64, 0.103 with 128)."""
+k = 10: NCP 0.119 when short clusters are merged, 0.111 with 16, 0.105 with 64, 0.103 with 128) …"""
+
+RECORDS = 640
+"""… and fewer where they are large: so many records to each side, of clusters with k of them."""
 
 ROUNDS = 4
 """Orders in which clusters line up; those that nobody near could help wait for the next one."""
@@ -62,12 +65,13 @@ def borrowed(
     places, losses = places_on_lines(space), packed(space)
     if not sums_fit(losses, codes.shape[1]):
         return clusters
+    window = min(WINDOW, max(RECORDS // k, 8))
     for turn in range(ROUNDS):
         short = _failing(table, pieces._replace(label=label), k, judge)
         if not short.any():
             break
         rank = line_up(codes, label, places, np.random.default_rng((k, turn)))
-        line = Line.of(codes, records, rank[label], persons, losses=losses, k=k, window=WINDOW)
+        line = Line.of(codes, records, rank[label], persons, losses=losses, k=k, window=window)
         failing = np.zeros(len(rank), dtype=np.bool_)
         failing[rank] = short
         for a in np.flatnonzero(failing).tolist():
