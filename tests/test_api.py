@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+from contextlib import suppress
 from dataclasses import fields
 
 import polars as pl
@@ -229,10 +231,46 @@ def test_the_way_of_a_table_from_its_columns_to_its_measures(tmp_path):
     compile((tmp_path / "encoder.py").read_text(encoding="utf-8"), "encoder.py", "exec")
 
 
-def test_a_table_comes_back_as_the_kind_that_went_in():
-    assert isinstance(api.anonymize(PEOPLE, SCHEMA).table, pl.DataFrame)
-    arrow = api.anonymize(PEOPLE.to_arrow(), SCHEMA).table
-    assert type(arrow).__module__.startswith("pyarrow")
+def _kinds():
+    """Return the table as every kind that is taken, and the type that it must come back as."""
+    yield "polars", PEOPLE, pl.DataFrame
+    yield "polars, lazy", PEOPLE.lazy(), pl.LazyFrame
+    yield "arrow", PEOPLE.to_arrow(), type(PEOPLE.to_arrow())
+    with suppress(ImportError):
+        import pandas
+
+        yield "pandas", PEOPLE.to_pandas(), pandas.DataFrame
+    with suppress(ImportError):
+        import duckdb
+
+        relation = duckdb.from_arrow(PEOPLE.to_arrow())
+        yield "duckdb", relation, type(relation)
+
+
+@pytest.mark.parametrize(("table", "kind"), [each[1:] for each in _kinds()],
+                         ids=[each[0] for each in _kinds()])  # fmt: skip
+def test_a_table_comes_back_as_the_kind_that_went_in(table, kind):
+    released = api.anonymize(table, SCHEMA).table
+    assert type(released) is kind
+    assert api.verify(released, SCHEMA).holds
+    model = api.learn(table, SCHEMA)
+    assert type(model.encode(table).table) is kind
+    assert type(model.encode_safe(table).table) is kind
+
+
+@pytest.mark.parametrize("how", ["object", "path", "text", "dict"])
+def test_every_function_takes_a_schema_as_an_object_a_path_or_plain_data(how, tmp_path):
+    path = tmp_path / "schema.json"
+    path.write_text(json.dumps(SCHEMA.to_document()), encoding="utf-8")
+    schema = {"object": SCHEMA, "path": path, "text": str(path), "dict": SCHEMA.to_document()}[how]
+    released = api.anonymize(PEOPLE, schema).table
+    assert released.equals(api.anonymize(PEOPLE, SCHEMA).table)
+    assert api.learn(PEOPLE, schema) == api.learn(PEOPLE, SCHEMA)
+    assert api.verify(released, schema) == api.verify(released, SCHEMA)
+    assert api.risk(PEOPLE, schema).to_dict() == api.risk(PEOPLE, SCHEMA).to_dict()
+    assert api.metrics(PEOPLE, released, schema) == api.metrics(PEOPLE, released, SCHEMA)
+    assert api.recommend(PEOPLE, schema).to_document()["k"] == 4
+    assert api.attack(PEOPLE, released, schema, targets=5)
 
 
 def test_methods_are_listed():

@@ -22,11 +22,15 @@ FREE = {
     *("MARKS", "NAMES", "COL=]A,B", "WORDS", "5,10", "8,4,2", "18,30,65"),
 }  # what a person must know: a number, a date, a query
 KNOWN = {
-    *("FILE", "INPUT", "MODEL", "RELEASE", "FILE|URI", "DIR", "FILES", "A,B", "COLUMN"),
+    *("FILE", "INPUT", "MODEL", "RELEASE", "FILE|URI", "DIR", "FILE,FILE", "A,B", "COLUMN"),
     *("COLUMN=KEEP", "NAME=VALUE", "STATISTIC"),
 }
 NAMED = {"method", "utility", "encoding", "name"}  # NAME, and shoal knows which there are
 OWN = {"table", "dataset"}  # NAME, and only the user knows
+COLUMNS = {  # A,B: columns of the table, and nothing else
+    *("qi", "sensitive", "identifying", "neutral", "person", "waive", "numeric", "categorical"),
+    *("date", "pseudonym", "shift", "ranking", "by"),
+}
 
 
 def after(*words: str) -> list[str]:
@@ -48,6 +52,7 @@ def test_every_option_says_what_its_values_are(path):
         is_number = not shown and any(w in str(each.type_descriptor.annotation)
                                       for w in ("int", "float"))  # fmt: skip
         is_choice = (shown.islower() and "," not in shown) or "|" in shown
+        assert shown != "A,B" or each.name in COLUMNS, f"{each.name}: columns would be proposed"
         named = shown == "NAME" and each.name in NAMED | OWN
         assert is_flag or is_number or is_choice or named or shown in FREE | KNOWN or (
             each.name == "where"

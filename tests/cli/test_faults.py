@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
+from pathlib import Path
 
 import pytest
+from tests.cli.test_help import LEAVES
 
-from shoal.cli.faults import failure_of
+from shoal.cli import faults
+from shoal.cli.faults import _flags, failure_of
 from shoal.core.errors import InputError, NoSolutionError, SchemaError
 
 
@@ -97,3 +102,29 @@ def test_where_the_release_goes_to_standard_output_the_document_does_not(capsys)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert json.loads(captured.err)["error"]["exit_code"] == 1
+
+
+def _texts(path):
+    """Yield the texts of a source file that may be printed: all but docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    homes = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    first = [n.body[0] for n in ast.walk(tree) if isinstance(n, homes) and n.body]
+    docs = {id(each.value) for each in first if isinstance(each, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.value
+
+
+def test_every_option_that_a_message_names_exists():
+    known = {"--help", "--version"}
+    known |= {flag for each in LEAVES.values() for p in each.params for flag in _flags(p)}
+    package = Path(faults.__file__).parents[1]
+    named = {
+        flag
+        for path in package.rglob("*.py")
+        if path.parent.name != "edge"  # a program of its own
+        for text in _texts(path)
+        for flag in re.findall(r"(?<![\w-])--[a-z](?:[a-z-]*[a-z])?\b", text)
+    }
+    assert len(named) > 50
+    assert named <= known, named - known

@@ -1,8 +1,8 @@
 """How a command line may go on: commands, options, methods, choices, files, columns of the table.
 
-What a value is follows from the word that a help shows for it: FILE, DIR, COLUMN, A,B (columns),
-NAME=VALUE (parameters of the method), or the choices themselves, such as local|spark. Nothing is
-ever printed but proposals: a table that cannot be read has no columns to propose.
+What a value is follows from the word that a help shows for it: FILE, FILE,FILE, DIR, COLUMN, A,B
+(columns), NAME=VALUE (parameters of the method), or the choices themselves, such as local|spark.
+Nothing is ever printed but proposals: a table that cannot be read has no columns to propose.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def _values(line: Line, part: Part, begun: str) -> Answer:
         return Answer(FILES)
     if shown == "DIR":
         return Answer(FOLDERS)
-    if shown == "FILES":
+    if shown == "FILE,FILE":
         return _list(begun, _files(begun.rpartition(",")[2]))
     if shown == "A,B":
         return _list(begun, _free_columns(line, name))

@@ -27,18 +27,20 @@ def compose(
     answer: opt.AnswerOptions,
     releases: Annotated[
         str | None,
-        typer.Option(metavar="FILES", help="Released tables of INPUT.", rich_help_panel="Input"),
+        typer.Option(
+            metavar="FILE,FILE", help="Released tables of INPUT.", rich_help_panel="Input"
+        ),
     ] = None,
     models: Annotated[
         str | None,
         typer.Option(
-            metavar="FILES", help="Models that INPUT was encoded with.", rich_help_panel="Input"
+            metavar="FILE,FILE", help="Models that INPUT was encoded with.", rich_help_panel="Input"
         ),
     ] = None,
     class_files: Annotated[
         str | None,
         typer.Option(
-            metavar="FILES", help="What anonymize --class-file wrote.", rich_help_panel="Input"
+            metavar="FILE,FILE", help="What anonymize --class-file wrote.", rich_help_panel="Input"
         ),
     ] = None,
 ) -> int:

@@ -48,7 +48,7 @@ class Stages:
         self.quiet, self.clock = quiet, clock
         self.stage = "working"
         self.tasks: Callable[[], Tasks | None] | None = None
-        self._stream: TextIO = sys.stderr
+        self._stream: TextIO | None = sys.stderr
         self._bar: Progress | None = None
         self._lock = threading.Lock()
         self._timer = threading.Timer(1.0, self._show)
@@ -68,7 +68,7 @@ class Stages:
         is_compiling = stage == "compile" and self.stage != "compile"
         self.stage = stage
         self._begin()
-        if is_compiling and not self.quiet and not self._stream.isatty():
+        if is_compiling and not self.quiet and not self._is_terminal:
             print(f"shoal: {WORDS['compile']}", file=sys.stderr)
 
     def advance(
@@ -123,8 +123,12 @@ class Stages:
             words.append(f"{most}{duration(left)} left")
         return " · ".join(words)
 
+    @property
+    def _is_terminal(self) -> bool:
+        return self._stream is not None and self._stream.isatty()
+
     def _show(self) -> None:
-        if self.quiet or not self._stream.isatty():
+        if self.quiet or self._stream is None or not self._is_terminal:
             return
         with self._lock:
             if not self._timer.finished.is_set():
@@ -133,7 +137,7 @@ class Stages:
 
     def start(self) -> None:
         """Begin to wait for the first second."""
-        if not self.quiet:
+        if self._is_terminal and not self.quiet:
             self._timer.start()
 
     def stop(self) -> None:

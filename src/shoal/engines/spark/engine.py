@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from shoal.core.errors import MethodError
 from shoal.core.spreadsheet import is_guarded
 from shoal.core.watch import watcher
@@ -33,7 +31,7 @@ class SparkEngine:
     def open(self, table: object, *, separator: str | None = None) -> TableOnSpark:
         """Open a Spark DataFrame, or what a `SparkTable` names."""
         source = open_table(table, separator=separator)
-        watcher().ask(partial(running_tasks, source.frame.sparkSession))
+        watcher().ask(lambda: running_tasks(source.session))
         return TableOnSpark(source)
 
     def open_release(self, table: object, *, separator: str | None = None) -> TableOnSpark:
