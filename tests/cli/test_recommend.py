@@ -119,7 +119,7 @@ def test_anonymize_xk_writes_a_report(table: Path, tmp_path: Path) -> None:
     text = page.read_text()
     assert "QP remain" in text
     assert "2 of 76 released records are false" in text
-    assert "74 of 76 records are released" in text
+    assert "74 of 76 records of t.csv are released" in text
 
 
 def test_anonymize_xk_honours_the_suppression_limit(

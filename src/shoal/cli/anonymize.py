@@ -13,8 +13,9 @@ from shoal.cli.infer import day_of
 from shoal.cli.linked import SOURCE, anonymize_linked, has_tables
 from shoal.cli.render import attack_lines, risk_lines, summary
 from shoal.cli.xk import XkOptions, applied_lines, check_options
-from shoal.jobs.requests import ReleaseRequest
+from shoal.jobs.requests import Output, ReleaseRequest
 from shoal.privacy import KAnonymity
+from shoal.reports.release import ReleaseReport
 from shoal.schema.schema import Schema
 
 if TYPE_CHECKING:
@@ -104,34 +105,35 @@ def anonymize(
     output = written.output("anonymize", on_spark=on_spark, inputs=inputs)
     reported.check(*inputs, str(output.out))
     if method.method == "xk":
-        if checks.profile is not None:
-            raise opt.refusal("--profile", "does not go with --method xk")
         choices = xk.choices(columns, method.suppression_limit)
         done = xk.release(
             place.input(), schema, choices, output=output, seed=method.seed, sep=place.sep
         )
-        asked = reported.asked(table=place.input(), release=output.out)
-        reported.write(done.report(), asked, *inputs, str(output.out))
-        standard.deliver()
+        _publish(done.report(), reported, place.input(), output)
         answer.print(done.to_document(), "\n".join(applied_lines(done)))
         return 0
     request = ReleaseRequest(
         table=place.input(), schema=schema, infer=columns.infer, separator=place.sep,
-        key=replaced.key, output=output,
-        checks=checks.checks(
-            on_spark=on_spark,
-            reads=not answer.quiet or reported.report is not None,
-            pictures=reported.report is not None,
-        ),
-        **method.words(learns=False),
+        key=replaced.key, output=output, **method.words(learns=False),
+        checks=checks.checks(on_spark=on_spark, reads=not answer.quiet, report=reported.report),
     )  # fmt: skip
     made = _released(request, plan)
-    asked = reported.asked(table=request.table, release=output.out, profile=checks.profile)
-    reported.write(made, asked, *inputs, str(output.out))
-    standard.deliver()
-    lines = [*_lines(made, written), *method.explanation(made.report)]
-    answer.print(_document(made), "\n".join(lines))
+    _publish(made, reported, request.table, output, checks.profile)
+    answer.print(_document(made), "\n".join(_lines(made, written, method)))
     return 0
+
+
+def _publish(
+    made: Release[object] | ReleaseReport,
+    reported: opt.ReportOptions,
+    table: object,
+    output: Output,
+    profile: str | None = None,
+) -> None:
+    """Write the report, if one was asked for, and hand a release to standard output."""
+    asked = reported.asked(table=table, release=output.out, profile=profile)
+    reported.write(made, asked, *output.inputs, str(output.out))
+    standard.deliver()
 
 
 def _released(request: ReleaseRequest, plan: Plan | None) -> Release[object]:
@@ -146,13 +148,15 @@ def _document(made: Release[object]) -> dict[str, object]:
     return {**made.report.to_document(), "risk": risks, "attacks": attacks}
 
 
-def _lines(made: Release[object], written: opt.OutputOptions) -> list[str]:
+def _lines(
+    made: Release[object], written: opt.OutputOptions, method: opt.MethodOptions
+) -> list[str]:
     risks, attacks = _compared(made)
     lines = [summary(made.report, out=written.place_in_words)]
     if risks is not None:
         is_of_records = made.report.repeats is not None
         lines += risk_lines(risks["before"], risks["after"], records=is_of_records)
-    return [*lines, *attack_lines(attacks)]
+    return [*lines, *attack_lines(attacks), *method.explanation(made.report)]
 
 
 def _promised(plan: Plan, promised: opt.PromiseOptions) -> Schema:

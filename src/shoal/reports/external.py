@@ -87,7 +87,8 @@ def _decision(decision: Decision) -> Decision:
     profile = decision.profile
     if profile is not None:
         profile = replace(profile, failures=())
-    return replace(decision, warnings=warned, profile=profile)
+    promises = tuple(replace(each, worst="–") for each in decision.promises)
+    return replace(decision, warnings=warned, profile=profile, promises=promises)
 
 
 def _column(column: Column, pictures: Pictures | None, least: int) -> Column:
@@ -101,24 +102,42 @@ def _column(column: Column, pictures: Pictures | None, least: int) -> Column:
 
 def _bars(found: Distribution, least: int) -> Bars | None:
     """Return what is released most often; what is rare is neither counted nor named."""
-    shown = [(label, number) for label, number in found.labels if number >= least]
-    hidden = found.others + sum(number for _, number in found.labels if number < least)
-    if hidden >= least:
-        shown.append(("all others", hidden))
-    if not shown:
+    kept = _kept([number for _, number in found.labels], found.others, least)
+    if not kept:
         return None
+    labels = [found.labels[place] for place in kept]
+    hidden = found.others + sum(number for _, number in found.labels)
+    hidden -= sum(number for _, number in labels)
+    if hidden:
+        labels.append(("all others", hidden))
     return Bars(
-        names=tuple(label for label, _ in shown),
+        names=tuple(label for label, _ in labels),
         before=None,
-        after=tuple(float(number) for _, number in shown),
+        after=tuple(float(number) for _, number in labels),
         note="What is released most often, as the release itself shows it.",
     )
+
+
+def _kept(numbers: Sequence[float], others: float, least: int) -> list[int]:
+    """Return the places of counts that may be shown: none is small, nor what is left of the sum.
+
+    Example:
+        >>> _kept([20, 7, 9], 0, 5), _kept([20, 3, 9], 0, 5), _kept([20, 3, 9, 2], 0, 5)
+        ([0, 1, 2], [0], [0, 2])
+    """
+    kept = [place for place, number in enumerate(numbers) if number >= least]
+    hidden = others + sum(number for number in numbers if number < least)
+    while kept and 0 < hidden < least:
+        smallest = min(kept, key=lambda place: numbers[place])
+        kept.remove(smallest)
+        hidden += numbers[smallest]
+    return kept
 
 
 def _risk(risk: RiskPart, least: int) -> RiskPart:
     sizes = risk.sizes
     if sizes is not None and sizes.after is not None:
-        kept = [i for i, number in enumerate(sizes.after) if number >= least]
+        kept = _kept(sizes.after, 0, least)
         sizes = replace(
             sizes,
             names=tuple(sizes.names[i] for i in kept),

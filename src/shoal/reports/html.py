@@ -30,12 +30,13 @@ td,th{text-align:left;padding:.3rem .6rem .3rem 0;border-bottom:1px solid #dde4e
 vertical-align:top;overflow-wrap:break-word}
 th{font-weight:600;color:#5b6b7a} .n{text-align:right;font-variant-numeric:tabular-nums}
 td:first-child{min-width:7rem} td.n{white-space:nowrap} .facts td:first-child{width:11rem}
+.facts td{overflow-wrap:anywhere}
 .good{color:#0a6b3d} .bad{color:#a8201a;font-weight:600}
 svg{max-width:100%;height:auto;display:block;margin:.3rem 0}
 .cards{display:flex;gap:1rem;flex-wrap:wrap;margin:1rem 0}
 .card{flex:1 1 12rem;border:1px solid #dde4ea;border-radius:.4rem;padding:.7rem .9rem}
 .card b{display:block;font-size:1.8rem;line-height:1.2} .card span{color:#5b6b7a;font-size:.9rem}
-.maps{display:flex;gap:1rem;flex-wrap:wrap} .maps svg{flex:0 1 auto}
+.maps{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr))}
 .box{border:2px solid #1c2733;border-radius:.4rem;padding:.7rem 1rem;margin:1.4rem 0}
 .sign{display:flex;gap:2rem;margin-top:2.6rem}
 .sign span{flex:1;border-top:1px solid #1c2733;font-size:.85rem;color:#5b6b7a}

@@ -270,12 +270,17 @@ def _associations(found: Associations) -> list[Block]:
     else:
         drawn.append(charts.heat_map("after", names, found.after))
     return [
-        Heading(text="How columns go together", level=3),
-        Text(
-            text="The darker, the more one column says about the other (Cramér's V of the bins).",
-            tone="note",
-        ),
-        Section(blocks=tuple(drawn)),
+        Section(
+            blocks=(
+                Heading(text="How columns go together", level=3),
+                Text(
+                    text="The darker, the more one column says about the other (Cramér's V of the "
+                    "bins).",
+                    tone="note",
+                ),
+                Section(blocks=tuple(drawn)),
+            )
+        )
     ]
 
 

@@ -80,7 +80,8 @@ def _decision(
 ) -> Decision:
     unit, highest = _unit(verified), verified.highest
     persons = "" if verified.persons is None else f", of {shown(verified.persons, least)} persons"
-    what = [f"{shown(verified.records, least)} records of {about.table}{persons}, were judged."]
+    judged = f"{persons}, were judged." if persons else " were judged."
+    what = [f"{shown(verified.records, least)} records of {about.table}{judged}"]
     if batch is not None:
         suppressed = shown(int(str(batch["suppressed"])), least)
         of = "" if least else f"of {batch['records']:,} "

@@ -105,10 +105,11 @@ class CheckOptions(Group):
             "household": self.household,
         }
 
-    def checks(self, *, on_spark: bool, reads: bool, pictures: bool = False) -> Checks:
-        """Return what is measured; see `usual_checks`. pictures: a report is written."""
+    def checks(self, *, on_spark: bool, reads: bool, report: str | None = None) -> Checks:
+        """Return what is measured; see `usual_checks`. report: where one is written."""
+        pictures = report is not None
         if on_spark and self.attacks:
             raise refusal("--engine", "--attacks need the local engine")
         attacks = False if on_spark else self.attacks
-        checks = usual_checks(attacks, reads=reads, **self.people())
+        checks = usual_checks(attacks, reads=reads or pictures, **self.people())
         return replace(checks, profile=self.profile, pictures=pictures)
