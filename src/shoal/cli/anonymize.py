@@ -63,6 +63,11 @@ class PresetOptions(opt.Group):
     # another method, with a parameter of its own (see shoal methods refine)
     shoal anonymize stays.csv --schema stays.schema.yaml -k 5 \\
         --method refine --set effort=fast --out release.csv
+    # a second release that may stand beside the first
+    shoal anonymize stays.csv --schema stays.schema.yaml -k 5 --out inside.csv \\
+        --class-file inside.classes.csv
+    shoal anonymize stays.csv --schema stays.schema.yaml -k 10 --out public.csv \\
+        --nested-in inside.classes.csv
     # in a pipe: standard output gets the release once it is verified
     shoal anonymize - --schema stays.schema.yaml --out - < stays.csv > out.csv
     """
@@ -77,6 +82,7 @@ def anonymize(
     method: opt.MethodOptions,
     xk: XkOptions,
     checks: opt.CheckOptions,
+    others: opt.ReleasesOptions,
     answer: opt.AnswerOptions,
     rule: PresetOptions,
 ) -> int:
@@ -86,7 +92,8 @@ def anonymize(
     plan = rule.plan(place, columns, method)
     described = columns.read(promised, replaced) if plan is None else _promised(plan, promised)
     schema = method.added_to(described.with_waived(opt.names(columns.waive)))
-    inputs, on_spark = (*place.files(), *columns.files(), *replaced.files()), place.on_spark
+    inputs = (*place.files(), *columns.files(), *replaced.files(), *others.files())
+    on_spark = place.on_spark
     output = written.output("anonymize", on_spark=on_spark, inputs=inputs)
     if method.method == "xk":
         choices = xk.choices(columns, method.suppression_limit)
@@ -98,7 +105,7 @@ def anonymize(
         return 0
     request = ReleaseRequest(
         table=place.input(), schema=schema, infer=columns.infer, separator=place.sep,
-        key=replaced.key, output=output,
+        key=replaced.key, output=output, nested_in=others.nested_in,
         checks=checks.checks(on_spark=on_spark, reads=not answer.quiet),
         **method.words(learns=False),
     )  # fmt: skip

@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from shoal.core.documents import Document
     from shoal.core.secret_keys import Keys
     from shoal.edge.stream import EncodeReport
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
     from shoal.schema.schema import Schema
     from shoal.table.frequency import FrequencyTable
     from shoal.table.recoding import Recoding
+
+    ClassNumbers = NDArray[np.int32]
+    """The class of each record of a table in a release, in its order; -1: it is not there."""
 
 Progress = Callable[[str], None]
 """Is called with the name of each stage as it begins."""
@@ -287,10 +293,18 @@ class Table(Protocol):
         """Return the names of its columns, in their order."""
         ...
 
-    def records(self, schema: Schema, counted: Sequence[str], keys: Keys) -> Records:
+    def records(
+        self,
+        schema: Schema,
+        counted: Sequence[str],
+        keys: Keys,
+        *,
+        earlier: ClassNumbers | None = None,
+    ) -> Records:
         """Return the records as a schema releases them.
 
         counted: sensitive columns to count. keys: what replaces values depends on them.
+        earlier: the class of each record in an earlier release, in the table's order.
         """
         ...
 

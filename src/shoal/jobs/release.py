@@ -10,11 +10,12 @@ from typing import Generic, TypeVar
 
 from shoal.core.documents import Document
 from shoal.core.errors import NoSolutionError, UnsafeReleaseError
-from shoal.engines.base import Classes, Compared, Progress, Table, Written
+from shoal.engines.base import Classes, Compared, Output, Progress, Table, Written
 from shoal.engines.choose import engine_for
 from shoal.jobs.account import Judged, account
 from shoal.jobs.clock import Clock, silent
 from shoal.jobs.documents import public_document
+from shoal.jobs.earlier import earlier_classes
 from shoal.jobs.requests import ReleaseRequest
 from shoal.jobs.search import Opened, opened
 from shoal.measures.risk.question import RiskQuestion
@@ -64,18 +65,18 @@ def release(
         UnsafeReleaseError: verification failed; nothing was written.
     """
     request.check()
-    engine_for(request.table).check_output(request.output)  # refused before the work
+    output = _output(request)
+    engine_for(request.table).check_output(output)  # refused before the work
     clock = Clock(progress)
-    with opened(request, clock, check=partial(_check_people, request)) as job:
+    earlier = None if request.nested_in is None else partial(earlier_classes, request)
+    with opened(request, clock, check=partial(_check_people, request), earlier=earlier) as job:
         search, classes = job.search(learns=False)
         star, notices = _can_star(job, classes, asked=request.output.suppressed == "star")
         if not classes.recoding.classes:
             raise NoSolutionError(problem="every record would have to be suppressed")
         with ExitStack() as writing:
             with clock.time("encode"):
-                written = writing.enter_context(
-                    job.records.recode(classes, request.output, star=star)
-                )
+                written = writing.enter_context(job.records.recode(classes, output, star=star))
             with clock.time("verify"):
                 verified = written.verify(job.schema, job.promise)
                 check_verified(verified, _expected(classes, star=star))
@@ -96,6 +97,12 @@ def release(
             schema=job.schema,
             compared=_compared(job, request, report, written.table),
         )
+
+
+def _output(request: ReleaseRequest) -> Output:
+    """Return where the release goes; what it is nested in must not be overwritten."""
+    more = () if request.nested_in is None else (request.nested_in,)
+    return replace(request.output, inputs=(*request.output.inputs, *more))
 
 
 def _check_people(request: ReleaseRequest, table: Table) -> None:

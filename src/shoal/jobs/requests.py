@@ -132,10 +132,16 @@ class LearnRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseRequest(LearnRequest):
-    """What a release is asked to be."""
+    """What a release is asked to be.
+
+    Attributes:
+        nested_in: the class file of an earlier release of the table, or its model: classes are to
+            be unions of the earlier ones, or to lie inside them.
+    """
 
     output: Output = field(default_factory=Output)
     checks: Checks = field(default_factory=Checks)
+    nested_in: str | Path | None = None
 
     def faults(self) -> list[Fault]:
         """Return everything that is wrong with it, as far as no table need be opened."""
@@ -143,7 +149,19 @@ class ReleaseRequest(LearnRequest):
         keys = key_faults(self.schema, self.key)
         persons = [Fault(*each) for each in person_faults(self.schema, self.output, self.checks)]
         found = [*keys, *self._method_faults(), *checks, *_suppression_faults(self.output)]
-        return [*found, *persons]
+        return [*found, *persons, *self._nesting_faults()]
+
+    def _nesting_faults(self) -> list[Fault]:
+        if self.nested_in is None:
+            return []
+        found = []
+        if self.release == "aggregate":
+            found.append(Fault("joins and divides boxes; leave --release out", "--nested-in"))
+        if self.partitions is not None:
+            found.append(Fault("divides the table itself; leave --partitions out", "--nested-in"))
+        if self.schema.trajectories:
+            found.append(Fault("a pseudonym of the person undoes it; leave it out", "--nested-in"))
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

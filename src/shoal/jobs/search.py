@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from shoal.core.errors import InputError, NoSolutionError, PrivacyError, SchemaError
 from shoal.core.secret_keys import Keys
@@ -26,6 +27,9 @@ from shoal.privacy import Promise, expand
 from shoal.schema.schema import Schema
 from shoal.table.domain import Domain
 from shoal.table.frequency import FrequencyTable
+
+if TYPE_CHECKING:
+    from shoal.engines.base import ClassNumbers
 
 
 @dataclass
@@ -103,12 +107,21 @@ class Opened:
 
 @contextmanager
 def opened(
-    request: LearnRequest, clock: Clock, *, check: Callable[[Table], None] | None = None
+    request: LearnRequest,
+    clock: Clock,
+    *,
+    check: Callable[[Table], None] | None = None,
+    earlier: Callable[[Schema], ClassNumbers | None] | None = None,
 ) -> Iterator[Opened]:
     """Read a table down to its counts.
 
-    check: of a table that is to be released: looks at it before any work, and a kept column
-        that is an identifier is refused.
+    Args:
+        request: what is asked.
+        clock: counts the seconds.
+        check: of a table that is to be released: looks at it before any work, and a kept column
+            that is an identifier is refused.
+        earlier: gives the class of each record in an earlier release that the new one is to be
+            nested in; None: it is not.
     """
     with clock.time("read"):
         table = engine_for(request.table).open(request.table, separator=request.separator)
@@ -118,7 +131,8 @@ def opened(
             request.schema, proposals=proposals(infer=request.infer, method=request.method)
         )
         fitted, promise, counted = fit(known, table.columns, request.method, table.where)
-        records = table.records(fitted, counted, Keys.of(request.key))
+        within = None if earlier is None else earlier(fitted)
+        records = table.records(fitted, counted, Keys.of(request.key), earlier=within)
         kept = records.check_kept()
         if check is not None:
             kept.refuse(table.where)

@@ -111,6 +111,7 @@ class ReleaseWords(LearnWords, total=False):
     sampling_fraction: float | None
     weights: str | None
     household: str | None
+    nested_in: str | Path | None
 
 
 class EncodeWords(PromiseWords, total=False):

@@ -7,10 +7,12 @@ from shoal.cli.options.input import FileOptions, InputOptions, names, refusal
 from shoal.cli.options.method import MethodOptions
 from shoal.cli.options.output import CheckOptions, OutputOptions
 from shoal.cli.options.promise import PromiseOptions
+from shoal.cli.options.releases import ReleasesOptions
 from shoal.cli.options.replacing import ReplacingOptions
 
 __all__ = [
     "AnswerOptions", "CheckOptions", "ColumnOptions", "FileOptions", "Group", "InputOptions",
-    "JsonOptions", "MethodOptions", "OutputOptions", "PromiseOptions", "ReplacingOptions", "Use",
+    "JsonOptions", "MethodOptions", "OutputOptions", "PromiseOptions", "ReleasesOptions",
+    "ReplacingOptions", "Use",
     "command", "names", "option", "refusal",
 ]  # fmt: skip

@@ -10,15 +10,18 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from shoal.core.errors import InputError, MethodError
 from shoal.core.secret_keys import Keys
 from shoal.core.temporary import beside
 from shoal.engines.base import Checks, Classes, Compared, Output, Search
 from shoal.engines.coding import with_findings
 from shoal.engines.counts import CountsHere, judge_starred
 from shoal.engines.local.compare import Pair
-from shoal.engines.local.frequencies import Frequencies, frequencies
+from shoal.engines.local.frequencies import EARLIER, Frequencies, frequencies
 from shoal.engines.local.kept import check_kept
 from shoal.engines.local.person_file import divided, with_persons
 from shoal.engines.local.persons import repeats_of_release
@@ -69,6 +72,7 @@ class LocalRecords:
         counted: sensitive columns that a search sees.
         coded: columns that are read dictionary-coded.
         lazy: the scan, in memory where that is possible.
+        is_nested: it has the class of each record in an earlier release, too.
     """
 
     source: Source
@@ -77,15 +81,23 @@ class LocalRecords:
     coded: tuple[str, ...]
     lazy: pl.LazyFrame = field(repr=False)
     replacing: Replacing = field(repr=False)
+    is_nested: bool = False
 
     @classmethod
     def read(
-        cls, source: Source, schema: Schema, counted: Sequence[str], keys: Keys
+        cls,
+        source: Source,
+        schema: Schema,
+        counted: Sequence[str],
+        keys: Keys,
+        earlier: NDArray[np.int32] | None = None,
     ) -> LocalRecords:
         """Scan what a schema releases.
 
         Only the columns that are recoded may change their type; of text files, all that
         are counted come dictionary-coded, which is smaller.
+
+        earlier: the class of each record in an earlier release, in the table's order.
         """
         coded = [*schema.quasi]
         if source.shape is not None:
@@ -96,9 +108,12 @@ class LocalRecords:
         if schema.person:
             lazy = lazy.with_columns(person_key(schema.person, schema.missing))
             lazy = with_persons_beside(source, lazy).select([*released, PERSON, WHO])
+        if earlier is not None:
+            lazy = with_earlier(source, lazy, earlier)
         if source.fits_memory():
             lazy = source.collect(lazy).lazy()
-        return cls(source, schema, tuple(counted), tuple(coded), lazy, replacing)
+        is_nested = earlier is not None
+        return cls(source, schema, tuple(counted), tuple(coded), lazy, replacing, is_nested)
 
     def check_kept(self) -> KeptCheck:
         """Ask of every kept column whether it says by itself who a record is."""
@@ -109,7 +124,9 @@ class LocalRecords:
 
     @cached_property
     def _frequencies(self) -> Frequencies:
-        return frequencies(self.source, self.lazy, self.schema, sensitive=self.counted)
+        return frequencies(
+            self.source, self.lazy, self.schema, sensitive=self.counted, is_nested=self.is_nested
+        )
 
     @cached_property
     def _found_out(self) -> Schema:
@@ -196,8 +213,9 @@ class LocalRecords:
         """Return what is released of the table, in memory where it was scanned into it."""
         if not self.source.fits_memory():
             return self.source
-        columns = tuple(self.lazy.collect_schema().names())
-        return replace(self.source, columns=columns, frame=self.lazy, shape=None, path=None)
+        lazy = self.lazy.drop(EARLIER, strict=False)
+        columns = tuple(lazy.collect_schema().names())
+        return replace(self.source, columns=columns, frame=lazy, shape=None, path=None)
 
 
 def with_persons_beside(source: Source, lazy: pl.LazyFrame) -> pl.LazyFrame:
@@ -207,6 +225,25 @@ def with_persons_beside(source: Source, lazy: pl.LazyFrame) -> pl.LazyFrame:
     if source.fits_memory():
         found = found.with_columns(pl.col(PERSON).cast(pl.Categorical))
     return found
+
+
+def with_earlier(source: Source, lazy: pl.LazyFrame, earlier: NDArray[np.int32]) -> pl.LazyFrame:
+    """Return records with their class in an earlier release beside them.
+
+    Raises:
+        MethodError: the table does not fit memory.
+    """
+    if not source.fits_memory():
+        raise MethodError(
+            problem="--nested-in keeps the class of every record beside it, and this table does "
+            "not fit memory; give more of it"
+        )
+    found = source.collect(lazy)
+    if found.height != len(earlier):
+        raise InputError(
+            where=source.where, problem="changed while it was read; the earlier classes do not fit"
+        )
+    return found.with_columns(pl.Series(EARLIER, earlier, dtype=pl.Int32)).lazy()
 
 
 @contextmanager

@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.core.documents import Document
 from shoal.core.secret_keys import Keys
 from shoal.engines.local.blanked import verify_blanked
@@ -48,9 +51,16 @@ class LocalTable:
         """Return the names of its columns, in their order."""
         return self.source.columns
 
-    def records(self, schema: Schema, counted: Sequence[str], keys: Keys) -> LocalRecords:
+    def records(
+        self,
+        schema: Schema,
+        counted: Sequence[str],
+        keys: Keys,
+        *,
+        earlier: NDArray[np.int32] | None = None,
+    ) -> LocalRecords:
         """Return the records as a schema releases them."""
-        return LocalRecords.read(self.source, schema, counted, keys)
+        return LocalRecords.read(self.source, schema, counted, keys, earlier)
 
     def verify(
         self, schema: Schema, promise: Sequence[Promise], *, blanked: bool = False

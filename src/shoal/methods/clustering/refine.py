@@ -351,9 +351,9 @@ def _improve(
     fallen = most = 0
     best = label
     whole = int(task.space.column[:, FULL].max(initial=0))
-    places = _places(task.space)
+    along = places(task.space)
     while plan.goes_on(done):
-        rank = _line_up(members.codes, label, places, np.random.default_rng((plan.seed, done)))
+        rank = line_up(members.codes, label, along, np.random.default_rng((plan.seed, done)))
         label = rank[label]
         order = order_of(label)
         blocks = [(i, order[a:b]) for i, (a, b) in enumerate(pairwise(_edges(label[order])))]
@@ -401,7 +401,7 @@ def _some(blocks: list[Block], share: float, chance: np.random.Generator) -> lis
     return [blocks[i] for i in np.sort(chance.permutation(len(blocks))[:many])]
 
 
-def _places(space: Space) -> list[NDArray[np.float64]]:
+def places(space: Space) -> list[NDArray[np.float64]]:
     """Return, for each column, its codes on a line: as far apart as neighbours lose, 0 … 1."""
     found = []
     for j in range(len(space.column)):
@@ -413,7 +413,7 @@ def _places(space: Space) -> list[NDArray[np.float64]]:
     return found
 
 
-def _line_up(
+def line_up(
     codes: NDArray[np.int32],
     label: NDArray[np.int64],
     places: Sequence[NDArray[np.float64]],
