@@ -68,6 +68,9 @@ class PresetOptions(opt.Group):
         --class-file inside.classes.csv
     shoal anonymize stays.csv --schema stays.schema.yaml -k 10 --out public.csv \\
         --nested-in inside.classes.csv
+    # enter it in a ledger, unless it gives too much away beside others
+    shoal anonymize stays.csv --schema stays.schema.yaml -k 5 --out release.csv \\
+        --ledger releases.db
     # in a pipe: standard output gets the release once it is verified
     shoal anonymize - --schema stays.schema.yaml --out - < stays.csv > out.csv
     """
@@ -105,7 +108,7 @@ def anonymize(
         return 0
     request = ReleaseRequest(
         table=place.input(), schema=schema, infer=columns.infer, separator=place.sep,
-        key=replaced.key, output=output, nested_in=others.nested_in,
+        key=replaced.key, output=output, **others.words(),
         checks=checks.checks(on_spark=on_spark, reads=not answer.quiet),
         **method.words(learns=False),
     )  # fmt: skip

@@ -222,6 +222,10 @@ class Written(Protocol):
         """Read it again and judge it."""
         ...
 
+    def class_numbers(self) -> NDArray[np.int64]:
+        """Return the class of each record of the table, in its order; -1: it is not released."""
+        ...
+
 
 class Records(Protocol):
     """The records of a table, as far as a schema releases or counts them."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from shoal.core.documents import Document
 from shoal.core.errors import NoSolutionError, UnsafeReleaseError
@@ -16,11 +16,15 @@ from shoal.jobs.account import Judged, account
 from shoal.jobs.clock import Clock, silent
 from shoal.jobs.documents import public_document
 from shoal.jobs.earlier import earlier_classes
+from shoal.jobs.ledger import booked, ledger_classes
 from shoal.jobs.requests import ReleaseRequest
 from shoal.jobs.search import Opened, opened
 from shoal.measures.risk.question import RiskQuestion
 from shoal.reports.release import ReleaseReport, Verification, stars_removed
 from shoal.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from shoal.engines.base import ClassNumbers
 
 Released = TypeVar("Released", covariant=True)
 
@@ -68,13 +72,13 @@ def release(
     output = _output(request)
     engine_for(request.table).check_output(output)  # refused before the work
     clock = Clock(progress)
-    earlier = None if request.nested_in is None else partial(earlier_classes, request)
+    earlier = None if request.nested_in is None else partial(_earlier, request)
     with opened(request, clock, check=partial(_check_people, request), earlier=earlier) as job:
         search, classes = job.search(learns=False)
         star, notices = _can_star(job, classes, asked=request.output.suppressed == "star")
         if not classes.recoding.classes:
             raise NoSolutionError(problem="every record would have to be suppressed")
-        with ExitStack() as writing:
+        with booked(request) as book, ExitStack() as writing:
             with clock.time("encode"):
                 written = writing.enter_context(job.records.recode(classes, output, star=star))
             with clock.time("verify"):
@@ -82,6 +86,9 @@ def release(
                 check_verified(verified, _expected(classes, star=star))
                 if look is not None:
                     look(written)
+                if book is not None:
+                    book.enter(job.schema, job.promise, written, verified)
+                    book.is_leaving = True
             clock.stage("write")
         judged = Judged(
             verified.privacy, verified.classes, verified.smallest_class, star,
@@ -91,6 +98,7 @@ def release(
         )  # fmt: skip
         report = account(job, search, classes, judged)
         report = replace(report, request=public_document(request))
+        report = report if book is None else book.added_to(report)
         return Release(
             table=written.table,
             report=report,
@@ -100,9 +108,16 @@ def release(
 
 
 def _output(request: ReleaseRequest) -> Output:
-    """Return where the release goes; what it is nested in must not be overwritten."""
-    more = () if request.nested_in is None else (request.nested_in,)
+    """Return where the release goes; nothing that has to do with earlier ones is overwritten."""
+    more = [each for each in (request.nested_in, request.ledger) if each is not None]
     return replace(request.output, inputs=(*request.output.inputs, *more))
+
+
+def _earlier(request: ReleaseRequest, schema: Schema) -> ClassNumbers:
+    """Return the class of each record in the release that the new one is to be nested in."""
+    if request.ledger is not None and str(request.nested_in).isdigit():
+        return ledger_classes(request, schema).numbers
+    return earlier_classes(request, schema)
 
 
 def _check_people(request: ReleaseRequest, table: Table) -> None:

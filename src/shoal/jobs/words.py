@@ -111,7 +111,9 @@ class ReleaseWords(LearnWords, total=False):
     sampling_fraction: float | None
     weights: str | None
     household: str | None
-    nested_in: str | Path | None
+    nested_in: str | int | Path | None
+    ledger: str | Path | None
+    waive_composition: Sequence[str | int] | None
 
 
 class EncodeWords(PromiseWords, total=False):

@@ -51,12 +51,21 @@ class LocalWritten:
     source: Source
     table: object = None
     person: tuple[str, ...] = ()  # columns of the source that say who a record is about
+    recoder: Recoder | None = None  # of a release that was made of a table
 
     @classmethod
-    def with_people(cls, source: Source, people: Path) -> LocalWritten:
+    def with_people(
+        cls, source: Source, people: Path, recoder: Recoder | None = None
+    ) -> LocalWritten:
         """Return a release in a file, with who stands behind each of its records."""
         both, names = with_persons(source, people)
-        return cls(both, person=names)
+        return cls(both, person=names, recoder=recoder)
+
+    def class_numbers(self) -> NDArray[np.int64]:
+        """Return the class of each record of the table, in its order; -1: it is not released."""
+        if self.recoder is None:
+            raise MethodError(problem="what a model encodes has no classes of its own")
+        return np.concatenate(list(self.recoder.released_classes()))
 
     def verify(self, schema: Schema, promise: Sequence[Promise]) -> Verification:
         """Read it again, and who stands behind its records; judge it."""
@@ -171,7 +180,7 @@ class LocalRecords:
                     for _ in divided(iter([Chunk(released, None)]), people):
                         pass
                 table = like(released.drop(person), self.source.given)
-                yield LocalWritten(open_source(released), table, person)
+                yield LocalWritten(open_source(released), table, person, recoder)
             return
         with (
             _class_file(recoder, output.class_file, (*inputs, output.out)),
@@ -188,9 +197,9 @@ class LocalRecords:
                 )  # fmt: skip
             if person:
                 written = open_source(file, separator=self.source.separator)
-                yield LocalWritten.with_people(written, people)
+                yield LocalWritten.with_people(written, people, recoder)
             else:
-                yield LocalWritten(open_written(file, self.source.separator))
+                yield LocalWritten(open_written(file, self.source.separator), recoder=recoder)
 
     def repeats(self, classes: Classes, k: int, *, star: bool) -> Repeats | None:
         """Count the people of the classes, where an identifying column repeats."""

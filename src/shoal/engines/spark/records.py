@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.core.errors import MethodError
 from shoal.engines.base import Checks, Classes, Compared, Output
 from shoal.engines.coding import with_findings
@@ -48,6 +51,10 @@ class SparkWritten:
     def verify(self, schema: Schema, promise: Sequence[Promise]) -> Verification:
         """Read it again and judge it."""
         return verify_table(self.source, schema, promise)
+
+    def class_numbers(self) -> NDArray[np.int64]:
+        """Refuse: records have no order on Spark."""
+        raise MethodError(problem="--ledger needs the local engine: Spark keeps no order")
 
 
 @dataclass(frozen=True)
