@@ -241,7 +241,8 @@ def test_a_table_that_lost_what_its_records_are_recognised_by_is_refused(project
     with pytest.raises(InputError, match=r"recognised by 'nr'.*--waive-composition 1"):
         project.release(table=PEOPLE, schema=plain_schema())
     report, _ = project.release(table=PEOPLE, schema=plain_schema(), waive_composition=("1",))
-    assert "nothing can be said" in report.warnings[0]
+    assert "WAIVED: published beside release 1" in report.warnings[0]
+    assert "which the table does not have" in report.warnings[0]
 
 
 def test_records_without_a_key_are_unknown_and_so_refused(project):
@@ -260,6 +261,17 @@ def test_persons_are_counted(project):
     project.refused(table=table, schema=schema, method="oka")
     report, _ = project.release(table=table, schema=schema, nested_in="1")
     assert report.facts["ledger"]["composition"]["smallest_class"] >= 3
+
+
+def test_persons_that_were_counted_once_are_not_forgotten(project):
+    table = KEYED.with_columns(who=pl.Series([i // 2 for i in range(40)]))
+    schema = keyed_schema(k=3)
+    project.release(table=table, schema=schema.with_person(["who"]))
+    with pytest.raises(InputError, match=r"counts persons by 'who'.*--waive-composition 1"):
+        project.release(table=table, schema=schema)
+    report, _ = project.release(table=table, schema=schema, waive_composition=("1",))
+    assert "WAIVED" in report.warnings[0]
+    assert "counts persons" in report.warnings[0]
 
 
 def test_what_is_not_published_is_not_entered(project, monkeypatch):

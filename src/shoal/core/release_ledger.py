@@ -51,6 +51,7 @@ class LedgerEntry:
         shown: the columns that it released as they are.
         identity: the columns that its records are recognised by.
         is_key: these are a key, such as a patient's number; otherwise, the whole record.
+        persons: the columns that say who a record is about, if persons were counted.
         waived: earlier releases that it was published beside all the same.
         request: what was asked for, without values of the data.
     """
@@ -68,6 +69,7 @@ class LedgerEntry:
     shown: list[str]
     identity: list[str]
     is_key: bool
+    persons: list[str] = field(default_factory=list)
     waived: list[int] = field(default_factory=list)
     request: Document = field(default_factory=dict)
 

@@ -30,7 +30,8 @@ def compose(request: ComposeRequest) -> Composition:
             "links the records of a person gives away beside another release"
         )
     promise = promise_of(request.schema)
-    original = original_of(request.table, request.schema, request.separator)
+    source = open_source(request.table, separator=request.separator)
+    original = original_of(source, request.schema)
     schema = original.schema
     released = [
         open_source(each, separator=request.separator).as_labels() for each in request.releases
@@ -39,17 +40,14 @@ def compose(request: ComposeRequest) -> Composition:
         original,
         [
             *(original.classes_by_labels(each) for each in released),
-            *(
-                original.classes_by_release(encoded(request.table, each, request.separator))
-                for each in request.models
-            ),
+            *(original.classes_by_release(encoded(source, each)) for each in request.models),
             *(original.classes_by_file(each) for each in request.class_files),
         ],
     )
     meet = laid.meet
     judged = laid.judge(promise)
     if judged is None and not meet.unknown:
-        raise InputError(where=original.source.where, problem="no release has any of its records")
+        raise InputError(where=source.where, problem="no release has any of its records")
     return Composition(
         records=original.records,
         releases=len(laid.unknown),

@@ -20,42 +20,52 @@ from shoal.core.release_ledger import (
 from shoal.engines.choose import engine_for
 from shoal.engines.local.history import History, Known, Past, identity_of
 from shoal.engines.local.identities import Identity, named_columns
+from shoal.engines.local.table import local_source
 from shoal.jobs.documents import public_document
 from shoal.jobs.earlier import original_of
 from shoal.jobs.requests import ReleaseRequest
+from shoal.jobs.search import Opened
 from shoal.privacy import Promise
 from shoal.reports.composition import Composition
 from shoal.reports.release import ReleaseReport, Verification
 from shoal.schema.schema import Schema
 
 if TYPE_CHECKING:
-    from shoal.engines.base import Written
+    from shoal.engines.base import Table, Written
 
 
-@contextmanager
-def booked(request: ReleaseRequest) -> Iterator[Book | None]:
-    """Give the book that a release is entered in, if a ledger is named.
-
-    What was entered is confirmed at the end. If something was raised before publication began, it
-    is withdrawn; if later, it stays as it is: the release may be out.
+def open_book(request: ReleaseRequest) -> Book | None:
+    """Open the ledger that a release is to be entered in, before any work; None: none is named.
 
     Raises:
         MethodError: the table is on Spark.
-        InputError: the ledger cannot be used.
+        InputError: the ledger cannot be used, or has no release that is to be waived.
     """
     if request.ledger is None:
-        yield None
-        return
+        return None
     if engine_for(request.table).name != "local":
         raise MethodError(problem="--ledger needs the local engine: Spark keeps no order")
     book = Book(ReleaseLedger(request.ledger, create=True), request)
+    with book.ledger.transaction() as entries:
+        book.waived_in(entries.entries())
+    return book
+
+
+@contextmanager
+def booked(book: Book | None) -> Iterator[None]:
+    """Confirm what was entered while a release was made and published.
+
+    If something was raised before publication began, it is withdrawn; if later, it stays as it
+    is: the release may be out.
+    """
     try:
-        yield book
+        yield
     except BaseException:
-        if not book.is_leaving:
+        if book is not None and not book.is_leaving:
             book.withdraw()
         raise
-    book.confirm()
+    if book is not None:
+        book.confirm()
 
 
 @dataclass
@@ -77,9 +87,7 @@ class Book:
     notices: tuple[str, ...] = ()
     facts: Document = field(default_factory=dict)
 
-    def enter(
-        self, schema: Schema, promise: tuple[Promise, ...], written: Written, seen: Verification
-    ) -> None:
+    def enter(self, job: Opened, written: Written, seen: Verification) -> None:
         """Judge a release beside the earlier ones, and enter it before it is published.
 
         seen: what the written release shows.
@@ -88,7 +96,8 @@ class Book:
             UnsafeReleaseError: together with earlier ones it gives away what none does alone.
             InputError: an earlier one cannot be looked for in the table.
         """
-        known = known_records(self.request, schema, self.ledger.key)
+        schema, promise = job.schema, job.promise
+        known = known_records(job.table, schema, self.ledger.key)
         classes = written.class_numbers()
         with self.ledger.transaction() as entries:
             past, waived, others = self._past(known, entries)
@@ -106,31 +115,35 @@ class Book:
                 shown=list(named_columns(schema)),
                 identity=list(identity.columns),
                 is_key=identity.is_key,
+                persons=list(schema.person),
                 waived=[each.entry.number for each in waived],
                 request=public_document(self.request),
             )
             self.number = entries.begin(entry, known.members(identity, classes))
         self._say(past, waived, others, together)
+        self.is_leaving = True
+
+    def waived_in(self, entries: Sequence[LedgerEntry]) -> list[int]:
+        """Return the numbers of the releases that are waived; each must be there."""
+        return [
+            entry_of(entries, number, where="--waive-composition").number
+            for number in map(str, self.request.waive_composition)
+        ]
 
     def _past(
         self, known: Known, entries: LedgerTransaction
     ) -> tuple[list[Past], list[Past], list[LedgerEntry]]:
         """Return the earlier releases of the table, those that are waived, and others' releases."""
         every = entries.entries()
-        named = [
-            entry_of(every, number, where="--waive-composition").number
-            for number in self.request.waive_composition
-        ]
+        named = self.waived_in(every)
         past: list[Past] = []
         waived: list[Past] = []
         others: list[LedgerEntry] = []
         for entry in every:
-            is_lost = bool(identity_of(entry).missing_in(known.source))
-            if is_lost and entry.number in named:
-                self.warnings += (
-                    f"WAIVED: published beside {entry.title} all the same, of which nothing can be "
-                    "said: the table does not have what its records are recognised by",
-                )
+            obstacle = known.obstacle(entry)
+            if obstacle is not None and entry.number in named:
+                text = f"WAIVED: published beside {entry.title} all the same, which {obstacle}"
+                self.warnings += (text,)
                 continue
             if not known.is_like(entry):
                 others.append(entry)
@@ -220,9 +233,9 @@ class Book:
                 entries.withdraw(self.number)
 
 
-def known_records(request: ReleaseRequest, schema: Schema, key: bytes) -> Known:
-    """Return the records of a request's table by their hashes."""
-    original = original_of(request.table, schema, request.separator)
+def known_records(table: Table, schema: Schema, key: bytes) -> Known:
+    """Return the records of a table by their hashes."""
+    original = original_of(local_source(table, "--ledger"), schema)
     return Known(original.source, original.schema, key)
 
 
@@ -275,7 +288,7 @@ def release_entry(ledger: str | Path, number: str) -> LedgerEntry:
     return entry_of(releases(ledger), number, where=str(ledger))
 
 
-def ledger_classes(request: ReleaseRequest, schema: Schema) -> Past:
+def ledger_classes(request: ReleaseRequest, table: Table, schema: Schema) -> Past:
     """Return a release of the ledger that a new one is to be nested in.
 
     Raises:
@@ -283,7 +296,7 @@ def ledger_classes(request: ReleaseRequest, schema: Schema) -> Past:
     """
     assert request.ledger is not None
     ledger = ReleaseLedger(request.ledger, create=True)
-    known = known_records(request, schema, ledger.key)
+    known = known_records(table, schema, ledger.key)
     with ledger.transaction() as entries:
         entry = entry_of(entries.entries(), str(request.nested_in), where=str(request.ledger))
         found = known.past(entry, entries.members(entry.number))

@@ -16,7 +16,7 @@ from shoal.jobs.account import Judged, account
 from shoal.jobs.clock import Clock, silent
 from shoal.jobs.documents import public_document
 from shoal.jobs.earlier import earlier_classes
-from shoal.jobs.ledger import booked, ledger_classes
+from shoal.jobs.ledger import booked, ledger_classes, open_book
 from shoal.jobs.requests import ReleaseRequest
 from shoal.jobs.search import Opened, opened
 from shoal.measures.risk.question import RiskQuestion
@@ -71,6 +71,7 @@ def release(
     request.check()
     output = _output(request)
     engine_for(request.table).check_output(output)  # refused before the work
+    book = open_book(request)
     clock = Clock(progress)
     earlier = None if request.nested_in is None else partial(_earlier, request)
     with opened(request, clock, check=partial(_check_people, request), earlier=earlier) as job:
@@ -78,7 +79,7 @@ def release(
         star, notices = _can_star(job, classes, asked=request.output.suppressed == "star")
         if not classes.recoding.classes:
             raise NoSolutionError(problem="every record would have to be suppressed")
-        with booked(request) as book, ExitStack() as writing:
+        with booked(book), ExitStack() as writing:
             with clock.time("encode"):
                 written = writing.enter_context(job.records.recode(classes, output, star=star))
             with clock.time("verify"):
@@ -87,8 +88,7 @@ def release(
                 if look is not None:
                     look(written)
                 if book is not None:
-                    book.enter(job.schema, job.promise, written, verified)
-                    book.is_leaving = True
+                    book.enter(job, written, verified)
             clock.stage("write")
         judged = Judged(
             verified.privacy, verified.classes, verified.smallest_class, star,
@@ -113,11 +113,11 @@ def _output(request: ReleaseRequest) -> Output:
     return replace(request.output, inputs=(*request.output.inputs, *more))
 
 
-def _earlier(request: ReleaseRequest, schema: Schema) -> ClassNumbers:
+def _earlier(request: ReleaseRequest, table: Table, schema: Schema) -> ClassNumbers:
     """Return the class of each record in the release that the new one is to be nested in."""
     if request.ledger is not None and str(request.nested_in).isdigit():
-        return ledger_classes(request, schema).numbers
-    return earlier_classes(request, schema)
+        return ledger_classes(request, table, schema).numbers
+    return earlier_classes(request, table, schema)
 
 
 def _check_people(request: ReleaseRequest, table: Table) -> None:

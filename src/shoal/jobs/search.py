@@ -111,7 +111,7 @@ def opened(
     clock: Clock,
     *,
     check: Callable[[Table], None] | None = None,
-    earlier: Callable[[Schema], ClassNumbers | None] | None = None,
+    earlier: Callable[[Table, Schema], ClassNumbers] | None = None,
 ) -> Iterator[Opened]:
     """Read a table down to its counts.
 
@@ -131,7 +131,7 @@ def opened(
             request.schema, proposals=proposals(infer=request.infer, method=request.method)
         )
         fitted, promise, counted = fit(known, table.columns, request.method, table.where)
-        within = None if earlier is None else earlier(fitted)
+        within = None if earlier is None else earlier(table, fitted)
         records = table.records(fitted, counted, Keys.of(request.key), earlier=within)
         kept = records.check_kept()
         if check is not None:

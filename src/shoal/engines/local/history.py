@@ -76,17 +76,15 @@ class Known:
         """Find the records of the table in a release of the ledger.
 
         Raises:
-            InputError: the table no longer has a column that they are recognised by.
+            InputError: they cannot be looked for; see `obstacle`.
         """
-        identity = identity_of(entry)
-        if lost := identity.missing_in(self.source):
-            named = ", ".join(map(repr, lost))
+        if (obstacle := self.obstacle(entry)) is not None:
             raise InputError(
                 where=self.source.where,
-                problem=f"{entry.title} is recognised by {named}, which the table does not have, "
-                "and nothing can be said of both together; if it is meant so: "
-                f"--waive-composition {entry.number}",
+                problem=f"{entry.title} {obstacle}, and nothing can be said of both together; if "
+                f"it is meant so: --waive-composition {entry.number}",
             )
+        identity = identity_of(entry)
         held = pl.read_ipc(io.BytesIO(members))
         own = self.hashes(identity).to_frame()
         found = own.join(held, on=ID, how="left", maintain_order="left")[CLASS]
@@ -97,6 +95,16 @@ class Known:
         # What has no hash is somebody of their own, here and in every other release.
         nobody = pl.format(f"{entry.number}:{{}}", pl.int_range(pl.len())).cast(pl.Binary)
         return Past(entry, classes, gone.with_columns(pl.col(ID).fill_null(nobody)))
+
+    def obstacle(self, entry: LedgerEntry) -> str | None:
+        """Say why the records of a release cannot be looked for, if they cannot."""
+        if lost := identity_of(entry).missing_in(self.source):
+            named = ", ".join(map(repr, lost))
+            return f"is recognised by {named}, which the table does not have"
+        if set(entry.persons) - set(self.schema.person):
+            named = ", ".join(map(repr, entry.persons))
+            return f"counts persons by {named}, which the schema does not name as a person"
+        return None
 
     def is_like(self, entry: LedgerEntry) -> bool:
         """Say whether a release may be of this table: it can be looked for, or is recoded alike."""

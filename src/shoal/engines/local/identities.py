@@ -70,10 +70,9 @@ class Identity:
         else:
             cells = [_cell(name) for name in self.columns]
             whole = pl.concat_str([cell.alias(str(i)) for i, cell in enumerate(cells)])
+            found = source.collect(scan.select(whole.alias(_TEXT)))
             nth = pl.col(_TEXT).cum_count().over(_TEXT).cast(pl.String)
-            texts = source.collect(
-                scan.select(whole.alias(_TEXT)).select(pl.concat_str([nth, pl.lit("#"), _TEXT]))
-            ).to_series()
+            texts = found.select(pl.concat_str([nth, pl.lit("#"), _TEXT])).to_series()
         purpose = "\x1f".join(("key" if self.is_key else "record", *self.columns))
         return hashed(texts, key, purpose).alias(ID)
 

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.documents import Document
+from shoal.core.errors import MethodError
 from shoal.core.secret_keys import Keys
+from shoal.engines.base import Table
 from shoal.engines.local.blanked import verify_blanked
 from shoal.engines.local.encode import LocalEncoding
 from shoal.engines.local.infer import infer
@@ -33,6 +35,17 @@ from shoal.model.model import RecodingModel
 from shoal.privacy import Promise
 from shoal.reports.release import Verification
 from shoal.schema.schema import Schema
+
+
+def local_source(table: Table, option: str) -> Source:
+    """Return what a table is read from: once opened, its records keep their order.
+
+    Raises:
+        MethodError: it is on Spark; option: what needs the order.
+    """
+    if not isinstance(table, LocalTable):
+        raise MethodError(problem=f"{option} needs the local engine: Spark keeps no order")
+    return table.source
 
 
 @dataclass(frozen=True)
