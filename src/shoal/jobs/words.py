@@ -111,9 +111,9 @@ class ReleaseWords(LearnWords, total=False):
     sampling_fraction: float | None
     weights: str | None
     household: str | None
-    nested_in: str | int | Path | None
+    nested_in: str | Path | None
     ledger: str | Path | None
-    waive_composition: Sequence[str | int] | None
+    waive_composition: Columns | None
 
 
 class EncodeWords(PromiseWords, total=False):
@@ -342,7 +342,7 @@ def asked_checks(words: Mapping[str, object]) -> Checks:
 def fields_in(kind: type, words: Mapping[str, object]) -> dict[str, object]:
     """Return the words that are plain fields of a request."""
     built = ("schema", "method", "privacy", "waive", "output", "checks", "k", "table")
-    names = {each.name for each in fields(kind)} - set(built)
+    names = {each.name for each in fields(kind)} - {*built, "waive_composition"}
     return {name: value for name, value in given_words(words).items() if name in names}
 
 
