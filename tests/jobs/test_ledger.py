@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from dataclasses import replace
 
@@ -25,6 +26,7 @@ from shoal.jobs.requests import ReleaseRequest
 from shoal.methods.registry import method_named
 from shoal.privacy import KAnonymity, LDiversity
 from shoal.reports.html import to_html
+from shoal.samples import hospital
 from shoal.schema.schema import Others, Schema
 
 pytestmark = pytest.mark.local("a ledger knows the order of the input")
@@ -312,3 +314,19 @@ def test_a_ledger_is_asked_for_rightly(project):
     project.ledger.chmod(0o644)
     with pytest.raises(InputError, match="chmod 600"):
         project.release()
+
+
+@pytest.mark.slow
+def test_the_hospital_sample_is_not_released_twice_in_two_ways(tmp_path):
+    files = hospital(tmp_path / "stays.csv", 10_000)
+    schema = Schema.load(files.schema)
+    five, ten = (schema.with_promise([KAnonymity(k)], replace_promise=True) for k in (5, 10))
+    project = Project(tmp_path)
+    project.release(table=files.table, schema=five)
+    assert releases(project.ledger)[0].identity == ["patient_id"]
+    said = project.refused(table=files.table, schema=five, method="mondrian")
+    alone, below = (int(n.replace(",", "")) for n in re.findall(r"([\d,]+) (?:records|of)", said))
+    assert (alone / 10_000, below / 10_000) == pytest.approx((0.610, 0.990), abs=0.001)
+    report, _ = project.release(table=files.table, schema=ten, nested_in="1")
+    found = report.facts["ledger"]["composition"]
+    assert (found["holds"], found["below"]["5"]) == (True, 0)
