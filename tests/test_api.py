@@ -130,6 +130,17 @@ def test_every_option_of_a_release_reaches_its_request(asked):
     )  # fmt: skip
 
 
+def test_what_a_release_stands_beside_reaches_its_request(asked):
+    words = {"nested_in": "3", "ledger": "l.db", "waive_composition": "12"}
+    with pytest.raises(Kept):
+        api.anonymize("t", SCHEMA, **words)
+    with pytest.raises(Kept):
+        api.anonymize("t", SCHEMA, ledger="l.db", waive_composition=["1", "2"])
+    one, several = asked
+    assert (one.nested_in, one.ledger, one.waive_composition) == ("3", "l.db", ("12",))
+    assert (several.nested_in, several.waive_composition) == (None, ("1", "2"))
+
+
 def test_the_words_of_a_call_reach_their_request(asked):
     calls = [
         lambda: api.encode("t", "m", safe=True, privacy=[KAnonymity(3)], waive=["x"], out="o",

@@ -71,6 +71,7 @@ from shoal.jobs.words import (
     asked_schema,
     encode_request,
     files_of,
+    names_in,
     request_of,
     spelled,
 )
@@ -153,6 +154,7 @@ def release_request(
         method=asked_method(words),
         output=asked_output(out, words, files=files, suppressed="remove"),
         checks=asked_checks(words),
+        waive_composition=tuple(names_in(words.get("waive_composition"))),
     )
 
 

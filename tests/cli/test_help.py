@@ -88,7 +88,8 @@ def folder(tmp_path_factory):
         for words in (
             ("sample", "hospital", "--records", "1000", "--out", "stays.csv"),
             ("sample", "hospital", "--records", "200", "--seed", "9", "--out", "new.csv"),
-            ("anonymize", "stays.csv", *schema, "--out", "release.csv", "--quiet"),
+            ("anonymize", "stays.csv", *schema, "--out", "release.csv", "--quiet",
+             "--ledger", "releases.db"),
             ("sample", "hospital", "--linked", "--records", "500", "--out", "wards"),
             ("anonymize", "wards", "--schema", "wards/schema.yaml", "--method", "bestcut",
              "--out", "wards_release", "--quiet"),

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
-from shoal.core.errors import OutputError
+from shoal.core.errors import InputError, MethodError, OutputError
 from shoal.core.secret_keys import Keys
 from shoal.engines.base import Output, Search
 from shoal.engines.local import records as module
-from shoal.engines.local.records import LocalRecords, inputs_of, learn_on_threads, open_written
+from shoal.engines.local.records import (
+    LocalRecords,
+    LocalWritten,
+    inputs_of,
+    learn_on_threads,
+    open_written,
+)
 from shoal.engines.local.source import open_source
 from shoal.methods.coarse import Coarse
 from shoal.methods.method import Setting
@@ -132,3 +139,44 @@ def test_a_written_file_that_is_not_sorted_is_opened_as_any_other(tmp_path):
     FRAME.sample(fraction=200, with_replacement=True, shuffle=True, seed=1).write_csv(place)
     assert open_written(place, None).weight is None
     assert open_written(FRAME, None).columns == tuple(FRAME.columns)
+
+
+EARLIER = np.array([0, 0, 0, 1, 1, 1] * 2, dtype=np.int32)
+
+
+def nested(earlier=EARLIER, table=FRAME):
+    return LocalRecords.read(open_source(table), SCHEMA, ("ill",), Keys(), earlier)
+
+
+def test_earlier_classes_stand_beside_the_records_and_never_in_a_release():
+    opened = nested()
+    assert opened.is_nested
+    counted = opened.count().table
+    assert sorted(set(counted.earlier.tolist())) == [0, 1]
+    with opened.recode(classes_of(opened), Output(), star=False) as written:
+        assert set(written.table.columns) == {"note", "age", "ill"}
+        found = written.class_numbers()
+    assert len(found) == 12
+    pairs = set(zip(EARLIER.tolist(), found.tolist(), strict=True))
+    assert len(pairs) == len(set(found.tolist()))  # each class lies inside an earlier one
+    plain = records()
+    assert not plain.is_nested
+    assert plain.count().table.earlier is None
+
+
+def test_what_a_written_release_numbers_is_what_its_class_file_says(tmp_path):
+    opened, file = records(), tmp_path / "c.csv"
+    output = Output(out=tmp_path / "o.csv", class_file=file)
+    with opened.recode(classes_of(opened), output, star=False) as written:
+        found = written.class_numbers().tolist()
+    assert found == [int(line) for line in file.read_text(encoding="ascii").split()[1:]]
+    with pytest.raises(MethodError, match="no classes of its own"):
+        LocalWritten(open_source(FRAME)).class_numbers()
+
+
+def test_earlier_classes_must_fit_the_records(monkeypatch):
+    with pytest.raises(InputError, match="changed while it was read"):
+        nested(EARLIER[:5])
+    monkeypatch.setattr(module.Source, "fits_memory", lambda _: False)
+    with pytest.raises(MethodError, match="does not fit memory"):
+        nested()

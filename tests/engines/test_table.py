@@ -10,6 +10,7 @@ from shoal.core.errors import InputError, MethodError
 from shoal.core.secret_keys import Keys
 from shoal.engines.base import Checks
 from shoal.engines.local.engine import LocalEngine
+from shoal.engines.local.table import local_source
 from shoal.inference.infer import MAX_SIZE, THRESHOLD
 from shoal.measures.risk.question import RiskQuestion
 from shoal.privacy import KAnonymity, LDiversity, TCloseness
@@ -109,3 +110,9 @@ def test_a_model_is_checked_before_anything_is_encoded(table):
         assert encoding.batch.columns == ("age", "ill")
     with pytest.raises(InputError, match="has no column 'age'"):
         LocalEngine().open(FRAME.drop("age")).encode(model, on_unseen=None, star=True).__enter__()
+
+
+def test_only_a_local_table_keeps_the_order_of_its_records(table):
+    assert local_source(table, "--ledger") is table.source
+    with pytest.raises(MethodError, match="--ledger needs the local engine"):
+        local_source(object(), "--ledger")

@@ -107,6 +107,7 @@ PATHS = st.lists(NAMES, max_size=2).map(tuple)
 FIELDS = {
     "out": NAMES, "suppressed": st.sampled_from(["remove", "star"]), "keep_order": st.booleans(),
     "spreadsheet_safe": st.none() | st.booleans(), "inputs": PATHS, "class_file": NAMES,
+    "nested_in": NAMES, "ledger": NAMES, "waive_composition": LISTED,
     "releases": PATHS, "models": PATHS, "class_files": PATHS,
     "attacks": st.sampled_from(["none", "some", "all"]), "most_records": NUMBERS,
     "population": st.none() | TABLES, "sampling_fraction": SHARES, "weights": TEXTS,

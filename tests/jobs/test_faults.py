@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shoal.core.errors import MethodError, SchemaError
-from shoal.jobs.faults import Fault, key_faults, refuse, replaced_faults
+from shoal.jobs.faults import Fault, beside_faults, key_faults, refuse, replaced_faults
 from shoal.schema.schema import Schema
 
 
@@ -33,3 +33,15 @@ def test_what_holds_no_key_replaces_nothing():
     assert replaced_faults(schema()) == []
     assert "'id'" in replaced_faults(schema(release={"mask": {"keep_first": 1}}))[0].problem
     assert replaced_faults(schema(), "k")
+
+
+def test_records_that_a_pseudonym_links_are_not_judged_beside_others():
+    linked = Schema.from_document(
+        {"columns": {"age": "quasi", "who": {"role": "person", "release": "pseudonym"}}}
+    )
+    assert beside_faults(linked, None, None, ()) == []
+    assert [f.where for f in beside_faults(linked, "c.csv", "l.db", ())] == [
+        "--ledger", "--nested-in"
+    ]  # fmt: skip
+    assert beside_faults(schema(), "c.csv", "l.db", ("1",)) == []
+    assert [f.where for f in beside_faults(schema(), None, None, ("1",))] == ["--waive-composition"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -45,6 +46,32 @@ def test_equal_rows_are_joined_and_the_order_of_records_is_forgotten(
     )
     assert (shuffled.codes == table.codes).all()
     assert (shuffled.counts == table.counts).all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows=ROWS, data=st.data())
+def test_records_of_different_earlier_classes_stay_apart(
+    rows: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    number = st.lists(st.integers(-1, 2), min_size=len(rows), max_size=len(rows))
+    earlier, persons = data.draw(number), data.draw(number)
+    table, home = join_rows(
+        DOMAINS, np.array(rows, dtype=np.int32), np.ones(len(rows), dtype=np.int64),
+        persons=np.array(persons, dtype=np.int32), earlier=np.array(earlier, dtype=np.int32),
+    )  # fmt: skip
+    assert table.earlier is not None
+    assert table.persons is not None
+    expected = Counter(zip(rows, persons, earlier, strict=True))
+    ours = {
+        (tuple(map(int, code)), int(who), int(then)): int(n)
+        for code, who, then, n in zip(
+            table.codes, table.persons, table.earlier, table.counts, strict=True
+        )
+    }
+    assert ours == dict(expected)
+    assert table.earlier[home].tolist() == earlier
+    with pytest.raises(KernelInputError, match="earlier classes must be int32"):
+        replace(table, earlier=table.earlier.astype(np.int64))
 
 
 def test_sorting_agrees_with_lexsort_when_keys_do_not_fit_one_word() -> None:

@@ -65,6 +65,14 @@ class PresetOptions(opt.Group):
     # another method, with a parameter of its own (see shoal methods refine)
     shoal anonymize stays.csv --schema stays.schema.yaml -k 5 \\
         --method refine --set effort=fast --out release.csv
+    # a second release that may stand beside the first
+    shoal anonymize stays.csv --schema stays.schema.yaml -k 5 --out inside.csv \\
+        --class-file inside.classes.csv
+    shoal anonymize stays.csv --schema stays.schema.yaml -k 10 --out public.csv \\
+        --nested-in inside.classes.csv
+    # enter it in a ledger, unless it gives too much away beside others
+    shoal anonymize stays.csv --schema stays.schema.yaml -k 5 --out release.csv \\
+        --ledger releases.db
     # in a pipe: standard output gets the release once it is verified
     shoal anonymize - --schema stays.schema.yaml --out - < stays.csv > out.csv
     # linked tables, a folder with a file each: whole persons look alike
@@ -88,6 +96,7 @@ def anonymize(
     xk: XkOptions,
     checks: opt.CheckOptions,
     reported: opt.ReportOptions,
+    others: opt.ReleasesOptions,
     answer: opt.AnswerOptions,
     rule: PresetOptions,
 ) -> int:
@@ -101,7 +110,8 @@ def anonymize(
     plan = rule.plan(place, columns, method)
     described = columns.read(promised, replaced) if plan is None else _promised(plan, promised)
     schema = method.added_to(described.with_waived(opt.names(columns.waive)))
-    inputs, on_spark = (*place.files(), *columns.files(), *replaced.files()), place.on_spark
+    inputs = (*place.files(), *columns.files(), *replaced.files(), *others.files())
+    on_spark = place.on_spark
     output = written.output("anonymize", on_spark=on_spark, inputs=inputs)
     reported.check(*inputs, str(output.out))
     if method.method == "xk":
@@ -114,7 +124,7 @@ def anonymize(
         return 0
     request = ReleaseRequest(
         table=place.input(), schema=schema, infer=columns.infer, separator=place.sep,
-        key=replaced.key, output=output, **method.words(learns=False),
+        key=replaced.key, output=output, **method.words(learns=False), **others.words(),
         checks=checks.checks(on_spark=on_spark, reads=not answer.quiet, report=reported.report),
     )  # fmt: skip
     made = _released(request, plan)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PANELS = (
     *("Input", "Roles", "Promise", "Method", "Question", "Budget", "xk-anonymity"),
-    *("Output", "Checks", "Report", "Engine"),
+    *("Output", "Checks", "Report", "Releases", "Engine"),
 )
 """The panels that have a place of their own; others stand behind them."""
 

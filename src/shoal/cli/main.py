@@ -35,6 +35,7 @@ from shoal.cli.learn import learn
 from shoal.cli.methods import methods
 from shoal.cli.metrics import metrics
 from shoal.cli.recommend import recommend
+from shoal.cli.releases import releases
 from shoal.cli.risk import risk
 from shoal.cli.sample import sample
 from shoal.cli.stats import stats
@@ -60,7 +61,8 @@ _COMMANDS: tuple[Callable[..., int], ...] = (
 )
 for _command in _COMMANDS:
     app.command(cls=Command)(_command)
-for _name, _commands in (("budget", budget), ("edge", edge), ("hierarchy", hierarchy)):
+_GROUPS = {"budget": budget, "edge": edge, "hierarchy": hierarchy, "releases": releases}
+for _name, _commands in _GROUPS.items():
     app.add_typer(in_panels(_commands), name=_name)
 
 

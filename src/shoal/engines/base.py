@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from shoal.core.documents import Document
     from shoal.core.secret_keys import Keys
     from shoal.edge.stream import EncodeReport
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
     from shoal.schema.schema import Schema
     from shoal.table.frequency import FrequencyTable
     from shoal.table.recoding import Recoding
+
+    ClassNumbers = NDArray[np.int32]
+    """The class of each record of a table in a release, in its order; -1: it is not there."""
 
 Progress = Callable[[str], None]
 """Is called with the name of each stage as it begins. How far a stage is, an engine tells whoever
@@ -226,6 +232,10 @@ class Written(Protocol):
         """Measure the risk of the persons of table and release, and attack both."""
         ...
 
+    def class_numbers(self) -> NDArray[np.int64]:
+        """Return the class of each record of the table, in its order; -1: it is not released."""
+        ...
+
 
 class Records(Protocol):
     """The records of a table, as far as a schema releases or counts them."""
@@ -297,10 +307,18 @@ class Table(Protocol):
         """Return the names of its columns, in their order."""
         ...
 
-    def records(self, schema: Schema, counted: Sequence[str], keys: Keys) -> Records:
+    def records(
+        self,
+        schema: Schema,
+        counted: Sequence[str],
+        keys: Keys,
+        *,
+        earlier: ClassNumbers | None = None,
+    ) -> Records:
         """Return the records as a schema releases them.
 
         counted: sensitive columns to count. keys: what replaces values depends on them.
+        earlier: the class of each record in an earlier release, in the table's order.
         """
         ...
 

@@ -21,6 +21,7 @@ from shoal.engines.person_key import PERSON
 from shoal.engines.verification import ROWS, judge_cells
 from shoal.measures.utility import Grouping, grouping_of
 from shoal.methods.judging import failing_classes, judge_recoding
+from shoal.methods.nested import nested_notices, search_nested
 from shoal.methods.persons import hold_persons
 from shoal.methods.trajectories import search_trajectories
 from shoal.privacy import Promise, Verdict
@@ -62,10 +63,13 @@ class CountsHere:
 
     def search(self, search: Search) -> ClassesHere:
         """Run the method on the whole table, or on its parts side by side."""
-        return ClassesHere(interruptible(lambda: self._found(search)))
+        found = interruptible(lambda: self._found(search))
+        return ClassesHere(found, nested_notices(found))
 
     def _found(self, search: Search) -> Recoding:
         """Search, and give each class what it releases."""
+        if self.table.earlier is not None:
+            return search_nested(self.table, search.promise, search.method, search.setting)
         if self.schema.trajectories:
             return _trajectories(self.table, search)
         if search.partitions is None:

@@ -60,6 +60,8 @@ def choose(counts: CountsHere, search: Search, *, learns: bool) -> Choice:
         return Choice(Mondrian(), "its classes leave no gaps for records that come later")
     if search.release == "aggregate":
         return _for_centroids(counts, search)
+    if counts.table.earlier is not None:
+        return Choice(BestCut(), "it searches thousands of earlier classes in seconds")
     return _refine(counts, search)
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from shoal.core.errors import InputError, MethodError
-from shoal.engines.local.compose import Original, Overlay, linked_rows
+from shoal.engines.local.compose import Overlay, linked_rows
 from shoal.engines.local.source import open_source
-from shoal.jobs.encode import encode
-from shoal.jobs.requests import ComposeRequest, EncodeRequest
+from shoal.jobs.earlier import encoded, original_of
+from shoal.jobs.requests import ComposeRequest
 from shoal.jobs.search import promise_of
 from shoal.measures.risk.persons import asked_k
 from shoal.reports.composition import Composition
-from shoal.schema.schema import Others
 
 
 def compose(request: ComposeRequest) -> Composition:
@@ -33,8 +31,8 @@ def compose(request: ComposeRequest) -> Composition:
         )
     promise = promise_of(request.schema)
     source = open_source(request.table, separator=request.separator)
-    schema = replace(request.schema, others=Others.KEEP).fit(source.columns, where=source.where)
-    original = Original(source, schema)
+    original = original_of(source, request.schema)
+    schema = original.schema
     released = [
         open_source(each, separator=request.separator).as_labels() for each in request.releases
     ]
@@ -42,7 +40,7 @@ def compose(request: ComposeRequest) -> Composition:
         original,
         [
             *(original.classes_by_labels(each) for each in released),
-            *(original.classes_by_release(_encoded(request, each)) for each in request.models),
+            *(original.classes_by_release(encoded(source, each)) for each in request.models),
             *(original.classes_by_file(each) for each in request.class_files),
         ],
     )
@@ -65,13 +63,6 @@ def compose(request: ComposeRequest) -> Composition:
         privacy=() if judged is None else judged.privacy,
         warnings=_warnings(request, laid.unknown),
     )
-
-
-def _encoded(request: ComposeRequest, model: str | Path) -> object:
-    """Return what a model releases of the table, every record in its place."""
-    table = open_source(request.table, separator=request.separator)
-    frame = table.collect(table.scan(table.columns))
-    return encode(EncodeRequest(table=frame, model=model)).table
 
 
 def _warnings(request: ComposeRequest, unknown: tuple[int, ...]) -> tuple[str, ...]:

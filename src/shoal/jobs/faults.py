@@ -62,3 +62,20 @@ def replaced_faults(schema: Schema, key: str | Path | None = None) -> list[Fault
             "records holds no key; leave `release` out of these columns"
         )
     ]
+
+
+def beside_faults(
+    schema: Schema,
+    nested_in: str | Path | None,
+    ledger: str | Path | None,
+    waived: Sequence[str],
+) -> list[Fault]:
+    """Return why a release cannot be judged beside earlier ones, some of which are waived."""
+    found = []
+    if waived and ledger is None:
+        found.append(Fault("goes with --ledger", "--waive-composition"))
+    if schema.trajectories:
+        named = {"--ledger": ledger, "--nested-in": nested_in}
+        text = "a pseudonym of the person links its records; leave one of both out"
+        found += [Fault(text, option) for option, place in named.items() if place is not None]
+    return found

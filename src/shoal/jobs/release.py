@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from shoal.core.documents import Document
 from shoal.core.errors import NoSolutionError, UnsafeReleaseError
 from shoal.core.watch import tell
-from shoal.engines.base import Classes, Compared, Progress, Table, Written
+from shoal.engines.base import Classes, Compared, Output, Progress, Table, Written
 from shoal.engines.choose import engine_for
 from shoal.jobs.account import Judged, account, risk_after
 from shoal.jobs.clock import Clock
 from shoal.jobs.documents import public_document
+from shoal.jobs.earlier import earlier_classes
+from shoal.jobs.ledger import booked, ledger_classes, open_book
 from shoal.jobs.requests import ReleaseRequest
 from shoal.jobs.search import Opened, opened
 from shoal.measures.attacks.result import PERSONS_ATTACKED
@@ -29,6 +31,8 @@ from shoal.schema.schema import Schema
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from shoal.engines.base import ClassNumbers
 
 Released = TypeVar("Released", covariant=True)
 
@@ -79,24 +83,27 @@ def release(
     request.check()
     if request.checks.profile is not None:
         load_profile(request.checks.profile)  # refused before the work, as a bad place is
-    engine_for(request.table).check_output(request.output)
+    output = _output(request)
+    engine_for(request.table).check_output(output)
+    book = open_book(request)
     clock = Clock(progress)
-    with opened(request, clock, check=partial(_check_people, request)) as job:
+    earlier = None if request.nested_in is None else partial(_earlier, request)
+    with opened(request, clock, check=partial(_check_people, request), earlier=earlier) as job:
         search, classes = job.search(learns=False)
         star, notices = _can_star(job, classes, asked=request.output.suppressed == "star")
         if not classes.recoding.classes:
             raise NoSolutionError(problem="every record would have to be suppressed")
-        with ExitStack() as writing:
+        with booked(book), ExitStack() as writing:
             with clock.time("encode"):
-                written = writing.enter_context(
-                    job.records.recode(classes, request.output, star=star)
-                )
+                written = writing.enter_context(job.records.recode(classes, output, star=star))
             with clock.time("verify"):
                 verified = written.verify(job.schema, job.promise)
                 check_verified(verified, _expected(classes, star=star))
                 _check_profile(job, request, classes, verified)
                 if look is not None:
                     look(written)
+                if book is not None:
+                    book.enter(job, written, verified)
             compared = _compared_persons(job, request, classes, written)
             clock.stage("write")
         judged = Judged(
@@ -109,6 +116,7 @@ def release(
         if request.checks.pictures:
             report = replace(report, pictures=_pictures(job, classes))
         report = replace(report, request=public_document(request))
+        report = report if book is None else book.added_to(report)
         return Release(
             table=written.table,
             report=report,
@@ -150,6 +158,19 @@ def _pictures(job: Opened, classes: Classes) -> Pictures:
     """Count what the pictures of a report show, once, from the counts and the classes."""
     with job.clock.time("measure", is_told=False):
         return pictures_of(classes.recoding, has_tuples=not job.counts.is_distributed)
+
+
+def _output(request: ReleaseRequest) -> Output:
+    """Return where the release goes; nothing that has to do with earlier ones is overwritten."""
+    more = [each for each in (request.nested_in, request.ledger) if each is not None]
+    return replace(request.output, inputs=(*request.output.inputs, *more))
+
+
+def _earlier(request: ReleaseRequest, table: Table, schema: Schema) -> ClassNumbers:
+    """Return the class of each record in the release that the new one is to be nested in."""
+    if request.ledger is not None and str(request.nested_in).isdigit():
+        return ledger_classes(request, table, schema).numbers
+    return earlier_classes(request, table, schema)
 
 
 def _check_people(request: ReleaseRequest, table: Table) -> None:

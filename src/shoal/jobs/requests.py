@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from shoal.core.errors import MethodError, SchemaError
 from shoal.engines.base import Checks, Output
-from shoal.jobs.faults import Fault, key_faults, refuse, replaced_faults
+from shoal.jobs.faults import Fault, beside_faults, key_faults, refuse, replaced_faults
 from shoal.jobs.linked_requests import LinkedRequest, LinkedVerifyRequest
 from shoal.jobs.persons import person_faults
 from shoal.methods.catalogue import Auto
@@ -133,10 +133,22 @@ class LearnRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseRequest(LearnRequest):
-    """What a release is asked to be."""
+    """What a release is asked to be.
+
+    Attributes:
+        nested_in: the class file of an earlier release of the table, or its model: classes are to
+            be unions of the earlier ones, or to lie inside them. With a ledger, also the number of
+            a release in it.
+        ledger: what went out of the table before; the release is entered there, and refused where
+            it gives away, beside an earlier one, what neither gives away alone.
+        waive_composition: numbers of releases in the ledger that it may stand beside all the same.
+    """
 
     output: Output = field(default_factory=Output)
     checks: Checks = field(default_factory=Checks)
+    nested_in: str | Path | None = None
+    ledger: str | Path | None = None
+    waive_composition: tuple[str, ...] = ()
 
     def faults(self) -> list[Fault]:
         """Return everything that is wrong with it, as far as no table need be opened."""
@@ -144,7 +156,16 @@ class ReleaseRequest(LearnRequest):
         keys = key_faults(self.schema, self.key)
         persons = [Fault(*each) for each in person_faults(self.schema, self.output, self.checks)]
         found = [*keys, *self._method_faults(), *checks, *_suppression_faults(self.output)]
-        return [*found, *persons]
+        beside = beside_faults(self.schema, self.nested_in, self.ledger, self.waive_composition)
+        return [*found, *persons, *beside, *self._whole_faults()]
+
+    def _whole_faults(self) -> list[Fault]:
+        """Return what takes the earlier classes apart that a release is to be nested in."""
+        asked = {"--release": self.release == "aggregate", "--partitions": bool(self.partitions)}
+        apart = [
+            name for name, is_asked in asked.items() if is_asked and self.nested_in is not None
+        ]
+        return [Fault(f"joins and divides boxes; leave {n} out", "--nested-in") for n in apart]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

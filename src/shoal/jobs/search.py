@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from shoal.core.errors import InputError, NoSolutionError, PrivacyError, SchemaError
 from shoal.core.secret_keys import Keys
@@ -28,6 +29,9 @@ from shoal.schema.linked import LinkedSchema
 from shoal.schema.schema import Schema
 from shoal.table.domain import Domain
 from shoal.table.frequency import FrequencyTable
+
+if TYPE_CHECKING:
+    from shoal.engines.base import ClassNumbers
 
 
 @dataclass
@@ -108,12 +112,21 @@ class Opened:
 
 @contextmanager
 def opened(
-    request: LearnRequest, clock: Clock, *, check: Callable[[Table], None] | None = None
+    request: LearnRequest,
+    clock: Clock,
+    *,
+    check: Callable[[Table], None] | None = None,
+    earlier: Callable[[Table, Schema], ClassNumbers] | None = None,
 ) -> Iterator[Opened]:
     """Read a table down to its counts.
 
-    check: of a table that is to be released: looks at it before any work, and a kept column
-        that is an identifier is refused.
+    Args:
+        request: what is asked.
+        clock: counts the seconds.
+        check: of a table that is to be released: looks at it before any work, and a kept column
+            that is an identifier is refused.
+        earlier: gives the class of each record in an earlier release that the new one is to be
+            nested in; None: it is not.
     """
     with clock.time("read"):
         table = engine_for(request.table).open(request.table, separator=request.separator)
@@ -124,7 +137,8 @@ def opened(
         )
         tell("count")
         fitted, promise, counted = fit(known, table.columns, request.method, table.where)
-        records = table.records(fitted, counted, Keys.of(request.key))
+        within = None if earlier is None else earlier(table, fitted)
+        records = table.records(fitted, counted, Keys.of(request.key), earlier=within)
         kept = records.check_kept()
         if check is not None:
             kept.refuse(table.where)

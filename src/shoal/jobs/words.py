@@ -113,6 +113,9 @@ class ReleaseWords(LearnWords, total=False):
     household: str | None
     profile: str | Path | None
     pictures: bool | None
+    nested_in: str | Path | None
+    ledger: str | Path | None
+    waive_composition: Columns | None
 
 
 class EncodeWords(PromiseWords, total=False):
@@ -344,7 +347,7 @@ def asked_checks(words: Mapping[str, object]) -> Checks:
 def fields_in(kind: type, words: Mapping[str, object]) -> dict[str, object]:
     """Return the words that are plain fields of a request."""
     built = ("schema", "method", "privacy", "waive", "output", "checks", "k", "table")
-    names = {each.name for each in fields(kind)} - set(built)
+    names = {each.name for each in fields(kind)} - {*built, "waive_composition"}
     return {name: value for name, value in given_words(words).items() if name in names}
 
 

@@ -39,6 +39,8 @@ class FrequencyTable:
             None: each record is a person.
         whole_people: for a partition of a table of persons, how many persons of the whole have
             each value of each sensitive column, and how many there are.
+        earlier: int32[rows], the class of the records in an earlier release that theirs is to be
+            nested in; -1: it does not have them. Rows are then distinct in it, too.
     """
 
     domains: tuple[Domain, ...]
@@ -49,6 +51,7 @@ class FrequencyTable:
     whole: tuple[NDArray[np.int64], ...] | None = field(default=None, repr=False)
     persons: NDArray[np.int32] | None = field(default=None, repr=False)
     whole_people: tuple[tuple[NDArray[np.int64], ...], int] | None = field(default=None, repr=False)
+    earlier: NDArray[np.int32] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         rows, columns = self.codes.shape
@@ -60,10 +63,9 @@ class FrequencyTable:
             raise KernelInputError(problem="codes, counts and domains do not fit each other")
         if self.sensitive.shape != (rows, len(self.sensitive_domains)):
             raise KernelInputError(problem="sensitive codes do not fit their domains")
-        if self.persons is not None and (
-            self.persons.dtype != np.int32 or self.persons.shape != (rows,)
-        ):
-            raise KernelInputError(problem="persons must be int32, one a row")
+        for name, each in (("persons", self.persons), ("earlier classes", self.earlier)):
+            if each is not None and (each.dtype != np.int32 or each.shape != (rows,)):
+                raise KernelInputError(problem=f"{name} must be int32, one a row")
         for column, domain in enumerate(self.domains):
             _in_range(self.codes[:, column], len(domain))
         for column, domain in enumerate(self.sensitive_domains):
@@ -156,6 +158,7 @@ def sampled(table: FrequencyTable, most: int) -> FrequencyTable:
         counts=table.counts[rows],
         sensitive=np.ascontiguousarray(table.sensitive[rows]),
         persons=None if table.persons is None else table.persons[rows],
+        earlier=None if table.earlier is None else table.earlier[rows],
     )
 
 
@@ -187,6 +190,7 @@ def join_rows(
     sensitive_domains: tuple[Domain, ...] = (),
     sensitive: NDArray[np.int32] | None = None,
     persons: NDArray[np.int32] | None = None,
+    earlier: NDArray[np.int32] | None = None,
 ) -> tuple[FrequencyTable, NDArray[np.int64]]:
     """Return the frequency table and, for each row given, the row of the table it went to."""
     if sensitive is None:
@@ -194,9 +198,9 @@ def join_rows(
     full = np.concatenate((codes, sensitive), axis=1)
     sizes = [len(domain) for domain in (*domains, *sensitive_domains)]
     width = full.shape[1]
-    if persons is not None:
-        full = np.concatenate((full, persons[:, None] - NOBODY), axis=1)
-        sizes.append(int(persons.max(initial=0) - NOBODY) + 1)
+    for codes_from_0 in further_codes(persons, earlier):
+        full = np.concatenate((full, codes_from_0[:, None]), axis=1)
+        sizes.append(int(codes_from_0.max(initial=0)) + 1)
     number, order, starts = number_rows(full, sizes)
     joined = np.add.reduceat(counts[order], starts) if len(starts) else counts[:0]
     kept = full[order[starts]]
@@ -207,8 +211,17 @@ def join_rows(
         sensitive_domains=sensitive_domains,
         sensitive=np.ascontiguousarray(kept[:, len(domains) : width]),
         persons=None if persons is None else np.ascontiguousarray(kept[:, width] + NOBODY),
+        earlier=None if earlier is None else np.ascontiguousarray(kept[:, -1] - 1),
     )
     return table, number
+
+
+def further_codes(
+    persons: NDArray[np.int32] | None, earlier: NDArray[np.int32] | None
+) -> list[NDArray[np.int32]]:
+    """Return, as codes from 0 on, what rows are distinct in beside their values."""
+    found = [] if persons is None else [persons - NOBODY]
+    return found if earlier is None else [*found, earlier + np.int32(1)]
 
 
 class Numbered(NamedTuple):

@@ -195,6 +195,10 @@ def test_what_cannot_be_done_is_said(spark, place):
                       privacy=[shoal.KAnonymity(1000)], out=place / "no.csv")  # fmt: skip
     with pytest.raises(MethodError, match="local engine"):
         release(api.SparkTable(place / "in.csv"), place / "no.csv", keep_order=True)
+    for words in ({"ledger": place / "l.db"}, {"nested_in": place / "c.csv"}):
+        with pytest.raises(MethodError, match="local engine: Spark keeps no order"):
+            release(api.SparkTable(place / "in.csv"), place / "no.csv", **words)
+    assert not (place / "l.db").exists()
     with pytest.raises(OutputError, match="also an input"):
         release(api.SparkTable(place / "in.csv"), place / "in.csv")
     for name, problem in (("none.csv", "no such"), ("in.arrow", "Arrow"), ("x.doc", "ending")):

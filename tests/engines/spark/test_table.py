@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("pyspark", reason="the package pyspark is not installed (shoal[spark])")
 
 from shoal.core.errors import MethodError
 from shoal.engines.base import Checks
-from shoal.engines.spark.records import SparkRecords
+from shoal.engines.spark.records import SparkRecords, SparkWritten
 from shoal.engines.spark.table import TableOnSpark
 from shoal.privacy import KAnonymity
 from shoal.schema.schema import Schema
@@ -55,3 +56,11 @@ def test_a_batch_is_let_go_whatever_is_raised(monkeypatch):
     assert not closed
     assert not opening.__exit__(KeyError, KeyError(), None)
     assert closed == ["closed"]
+
+
+def test_records_have_no_order_for_classes_of_other_releases():
+    table = TableOnSpark(source())
+    with pytest.raises(MethodError, match="--nested-in needs the local engine"):
+        table.records(None, (), None, earlier=np.zeros(2, dtype=np.int32))
+    with pytest.raises(MethodError, match="--ledger needs the local engine"):
+        SparkWritten(source()).class_numbers()

@@ -7,12 +7,13 @@ from shoal.cli.options.input import FileOptions, InputOptions, names, refusal
 from shoal.cli.options.method import MethodOptions
 from shoal.cli.options.output import CheckOptions, OutputOptions
 from shoal.cli.options.promise import PromiseOptions
+from shoal.cli.options.releases import ReleasesOptions
 from shoal.cli.options.replacing import ReplacingOptions
 from shoal.cli.options.report import ReportOptions
 
 __all__ = [
     "AnswerOptions", "CheckOptions", "ColumnOptions", "FileOptions", "Group", "InputOptions",
-    "JsonOptions", "MethodOptions", "OutputOptions", "PromiseOptions", "ReplacingOptions",
-    "ReportOptions", "Use",
+    "JsonOptions", "MethodOptions", "OutputOptions", "PromiseOptions", "ReleasesOptions",
+    "ReplacingOptions", "ReportOptions", "Use",
     "command", "names", "option", "refusal",
 ]  # fmt: skip

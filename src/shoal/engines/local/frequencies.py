@@ -15,7 +15,10 @@ from shoal.engines.local.source import Source
 from shoal.engines.person_key import WHO, persons_of_rows
 from shoal.engines.refusals import no_record
 from shoal.schema.schema import Schema
-from shoal.table.frequency import NOBODY, FrequencyTable, join_rows
+from shoal.table.frequency import FrequencyTable, further_codes, join_rows
+
+EARLIER = "\x00earlier"
+"""The class of a record in an earlier release, -1 where that does not have it."""
 
 _ROWS = "\x00rows"
 
@@ -32,15 +35,13 @@ class Frequencies:
         """Return the row of the frequency table for each record of a batch."""
         full = np.concatenate((self.table.codes, self.table.sensitive), axis=1)
         coded = with_codes(batch.lazy().select(self.columns), self.columns).collect()
-        persons = self.table.persons
+        further = self._further(batch)
         known: NDArray[np.int64] = np.zeros(self.table.rows, dtype=np.int64)
         asked: NDArray[np.int64] = np.zeros(batch.height, dtype=np.int64)
         room = 1
-        for column in range(len(self.coders) + (persons is not None)):
-            if column == len(self.coders):
-                assert persons is not None
-                # Who has one record is not told apart; neither are those who are nobody.
-                own, other = persons - NOBODY, batch[WHO].to_numpy() - NOBODY
+        for column in range(len(self.coders) + len(further)):
+            if column >= len(self.coders):
+                own, other = further[column - len(self.coders)]
                 size = int(own.max(initial=0)) + 1
             else:
                 own, other = full[:, column], self.coders[column].codes(coded[self.columns[column]])
@@ -61,6 +62,18 @@ class Frequencies:
             )
         return rows
 
+    def _further(self, batch: pl.DataFrame) -> list[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+        """Return the further codes of rows and records: persons, and earlier classes.
+
+        Who has one record is not told apart; neither are those who are nobody.
+        """
+        persons, earlier = self.table.persons, self.table.earlier
+        asked = further_codes(
+            None if persons is None else batch[WHO].to_numpy(),
+            None if earlier is None else batch[EARLIER].to_numpy(),
+        )
+        return list(zip(further_codes(persons, earlier), asked, strict=True))
+
 
 def _locate(known: NDArray[np.int64], asked: NDArray[np.int64], *, room: int) -> NDArray[np.int64]:
     if room <= 2**24:
@@ -71,7 +84,12 @@ def _locate(known: NDArray[np.int64], asked: NDArray[np.int64], *, room: int) ->
 
 
 def frequencies(
-    source: Source, lazy: pl.LazyFrame, schema: Schema, *, sensitive: Sequence[str]
+    source: Source,
+    lazy: pl.LazyFrame,
+    schema: Schema,
+    *,
+    sensitive: Sequence[str],
+    is_nested: bool = False,
 ) -> Frequencies:
     """Count the distinct tuples of a table in one streaming pass.
 
@@ -80,12 +98,13 @@ def frequencies(
         lazy: its scan, text columns dictionary-coded.
         schema: names the quasi-identifiers.
         sensitive: the sensitive columns that the promise speaks of.
+        is_nested: the scan has the class of each record in an earlier release (EARLIER).
 
     Raises:
         InputError: no record, or a column whose values do not fit its kind.
     """
     columns = (*schema.quasi, *sensitive)
-    keys = [*columns, WHO] if schema.person else list(columns)
+    keys = [*columns, *([WHO] if schema.person else []), *([EARLIER] if is_nested else [])]
     coded = with_codes(lazy.select(keys), columns)
     grouped = source.collect(coded.group_by(keys).agg(pl.len().alias(_ROWS)))
     if not grouped.height:
@@ -110,6 +129,7 @@ def frequencies(
         )
         if schema.person
         else None,
+        earlier=grouped[EARLIER].to_numpy() if is_nested else None,
     )
     if source.shape is not None and table.records != source.shape.records:
         raise InputError(

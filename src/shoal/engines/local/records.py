@@ -10,8 +10,11 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from shoal.core.errors import InputError, MethodError
 from shoal.core.secret_keys import Keys
 from shoal.core.temporary import beside
 from shoal.core.watch import tell
@@ -19,7 +22,7 @@ from shoal.engines.base import Checks, Classes, Compared, Output, Search
 from shoal.engines.coding import with_findings
 from shoal.engines.counts import CountsHere, judge_starred
 from shoal.engines.local.compare import Pair, compare_persons
-from shoal.engines.local.frequencies import Frequencies, frequencies
+from shoal.engines.local.frequencies import EARLIER, Frequencies, frequencies
 from shoal.engines.local.kept import check_kept
 from shoal.engines.local.person_attack import Persons
 from shoal.engines.local.person_file import divided, with_persons, write_persons
@@ -51,12 +54,21 @@ class LocalWritten:
     table: object = None
     person: tuple[str, ...] = ()  # columns of the source that say who a record is about
     original: Callable[[], tuple[Persons, Schema]] | None = None  # where persons are counted
+    recoder: Recoder | None = None  # of a release that was made of a table
 
     @classmethod
-    def with_people(cls, source: Source, people: Path) -> LocalWritten:
+    def with_people(
+        cls, source: Source, people: Path, recoder: Recoder | None = None
+    ) -> LocalWritten:
         """Return a release in a file, with who stands behind each of its records."""
         both, names = with_persons(source, people)
-        return cls(both, person=names)
+        return cls(both, person=names, recoder=recoder)
+
+    def class_numbers(self) -> NDArray[np.int64]:
+        """Return the class of each record of the table, in its order; -1: it is not released."""
+        if self.recoder is None:
+            raise MethodError(problem="what a model encodes has no classes of its own")
+        return np.concatenate(list(self.recoder.released_classes()))
 
     def compare_persons(self, checks: Checks, *, centroids: bool, seed: int) -> Compared:
         """Measure the risk of the persons of table and release, and attack both."""
@@ -79,6 +91,7 @@ class LocalRecords:
         counted: sensitive columns that a search sees.
         coded: columns that are read dictionary-coded.
         lazy: the scan, in memory where that is possible.
+        is_nested: it has the class of each record in an earlier release, too.
     """
 
     source: Source
@@ -87,15 +100,23 @@ class LocalRecords:
     coded: tuple[str, ...]
     lazy: pl.LazyFrame = field(repr=False)
     replacing: Replacing = field(repr=False)
+    is_nested: bool = False
 
     @classmethod
     def read(
-        cls, source: Source, schema: Schema, counted: Sequence[str], keys: Keys
+        cls,
+        source: Source,
+        schema: Schema,
+        counted: Sequence[str],
+        keys: Keys,
+        earlier: NDArray[np.int32] | None = None,
     ) -> LocalRecords:
         """Scan what a schema releases.
 
         Only the columns that are recoded may change their type; of text files, all that
         are counted come dictionary-coded, which is smaller.
+
+        earlier: the class of each record in an earlier release, in the table's order.
         """
         coded = [*schema.quasi]
         if source.shape is not None:
@@ -106,9 +127,12 @@ class LocalRecords:
         if schema.person:
             lazy = lazy.with_columns(person_key(schema.person, schema.missing))
             lazy = with_persons_beside(source, lazy).select([*released, PERSON, WHO])
+        if earlier is not None:
+            lazy = with_earlier(source, lazy, earlier)
         if source.fits_memory():
             lazy = source.collect(lazy).lazy()
-        return cls(source, schema, tuple(counted), tuple(coded), lazy, replacing)
+        is_nested = earlier is not None
+        return cls(source, schema, tuple(counted), tuple(coded), lazy, replacing, is_nested)
 
     def check_kept(self) -> KeptCheck:
         """Ask of every kept column whether it says by itself who a record is."""
@@ -119,7 +143,9 @@ class LocalRecords:
 
     @cached_property
     def _frequencies(self) -> Frequencies:
-        return frequencies(self.source, self.lazy, self.schema, sensitive=self.counted)
+        return frequencies(
+            self.source, self.lazy, self.schema, sensitive=self.counted, is_nested=self.is_nested
+        )
 
     @cached_property
     def _found_out(self) -> Schema:
@@ -162,7 +188,9 @@ class LocalRecords:
                 released = pl.concat([chunk.whole() for chunk in recoder.chunks()])
                 write_persons(released, people, is_kept=output.person_file is not None)
                 table = like(released.drop(person), self.source.given)
-                yield LocalWritten(open_source(released), table, person, self._with_persons)
+                yield LocalWritten(
+                    open_source(released), table, person, self._with_persons, recoder
+                )
             return
         with (
             _class_file(recoder, output.class_file, (*inputs, output.out)),
@@ -181,10 +209,10 @@ class LocalRecords:
             tell("verify")
             if person:
                 written = open_source(file, separator=self.source.separator)
-                found = LocalWritten.with_people(written, people)
+                found = LocalWritten.with_people(written, people, recoder)
                 yield replace(found, original=self._with_persons)
             else:
-                yield LocalWritten(open_written(file, self.source.separator))
+                yield LocalWritten(open_written(file, self.source.separator), recoder=recoder)
 
     def repeats(self, classes: Classes, k: int, *, star: bool) -> Repeats | None:
         """Count the people of the classes, where an identifying column repeats."""
@@ -213,8 +241,9 @@ class LocalRecords:
         """Return what is released of the table, in memory where it was scanned into it."""
         if not self.source.fits_memory():
             return self.source
-        columns = tuple(self.lazy.collect_schema().names())
-        return replace(self.source, columns=columns, frame=self.lazy, shape=None, path=None)
+        lazy = self.lazy.drop(EARLIER, strict=False)
+        columns = tuple(lazy.collect_schema().names())
+        return replace(self.source, columns=columns, frame=lazy, shape=None, path=None)
 
 
 def with_persons_beside(source: Source, lazy: pl.LazyFrame) -> pl.LazyFrame:
@@ -224,6 +253,25 @@ def with_persons_beside(source: Source, lazy: pl.LazyFrame) -> pl.LazyFrame:
     if source.fits_memory():
         found = found.with_columns(pl.col(PERSON).cast(pl.Categorical))
     return found
+
+
+def with_earlier(source: Source, lazy: pl.LazyFrame, earlier: NDArray[np.int32]) -> pl.LazyFrame:
+    """Return records with their class in an earlier release beside them.
+
+    Raises:
+        MethodError: the table does not fit memory.
+    """
+    if not source.fits_memory():
+        raise MethodError(
+            problem="--nested-in keeps the class of every record beside it, and this table does "
+            "not fit memory; give more of it"
+        )
+    found = source.collect(lazy)
+    if found.height != len(earlier):
+        raise InputError(
+            where=source.where, problem="changed while it was read; the earlier classes do not fit"
+        )
+    return found.with_columns(pl.Series(EARLIER, earlier, dtype=pl.Int32)).lazy()
 
 
 @contextmanager

@@ -7,8 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.core.documents import Document
+from shoal.core.errors import MethodError
 from shoal.core.secret_keys import Keys
+from shoal.engines.base import Table
 from shoal.engines.local.blanked import verify_blanked
 from shoal.engines.local.encode import LocalEncoding
 from shoal.engines.local.infer import infer
@@ -32,6 +37,17 @@ from shoal.reports.release import Verification
 from shoal.schema.schema import Schema
 
 
+def local_source(table: Table, option: str) -> Source:
+    """Return what a table is read from: once opened, its records keep their order.
+
+    Raises:
+        MethodError: it is on Spark; option: what needs the order.
+    """
+    if not isinstance(table, LocalTable):
+        raise MethodError(problem=f"{option} needs the local engine: Spark keeps no order")
+    return table.source
+
+
 @dataclass(frozen=True)
 class LocalTable:
     """A table that Polars scans."""
@@ -48,9 +64,16 @@ class LocalTable:
         """Return the names of its columns, in their order."""
         return self.source.columns
 
-    def records(self, schema: Schema, counted: Sequence[str], keys: Keys) -> LocalRecords:
+    def records(
+        self,
+        schema: Schema,
+        counted: Sequence[str],
+        keys: Keys,
+        *,
+        earlier: NDArray[np.int32] | None = None,
+    ) -> LocalRecords:
         """Return the records as a schema releases them."""
-        return LocalRecords.read(self.source, schema, counted, keys)
+        return LocalRecords.read(self.source, schema, counted, keys, earlier)
 
     def verify(
         self, schema: Schema, promise: Sequence[Promise], *, blanked: bool = False

@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.core.documents import Document
 from shoal.core.errors import MethodError
 from shoal.core.secret_keys import Keys
@@ -48,12 +51,22 @@ class TableOnSpark:
         """Return the names of its columns, in their order."""
         return self.source.columns
 
-    def records(self, schema: Schema, counted: Sequence[str], keys: Keys) -> SparkRecords:
+    def records(
+        self,
+        schema: Schema,
+        counted: Sequence[str],
+        keys: Keys,
+        *,
+        earlier: NDArray[np.int32] | None = None,
+    ) -> SparkRecords:
         """Return the records as a schema releases them.
 
         Raises:
-            MethodError: values are to be replaced; keys do not leave this machine.
+            MethodError: values are to be replaced, and keys do not leave this machine; or classes
+                of an earlier release are given, and Spark keeps no order.
         """
+        if earlier is not None:
+            raise MethodError(problem="--nested-in needs the local engine: Spark keeps no order")
         if schema.replaced:
             names = ", ".join(map(repr, schema.replaced))
             raise MethodError(

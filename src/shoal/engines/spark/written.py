@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -55,6 +57,10 @@ class SparkWritten:
             return verify_table(self.source, schema, promise)
         check_same_cells(self.source, self.behind, judged_columns(schema, promise))
         return verify_table(self.behind, schema, promise)
+
+    def class_numbers(self) -> NDArray[np.int64]:
+        """Refuse: records have no order on Spark."""
+        raise MethodError(problem="--ledger needs the local engine: Spark keeps no order")
 
     def compare_persons(self, checks: Checks, *, centroids: bool, seed: int) -> Compared:
         """Refuse: records are attacked one by one, on this machine.
