@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.docs.test_tutorials import matches, steps
 
 from shoal.cli.main import main
 from shoal.core.documents import parse_yaml
+from shoal.jobs.linked import verify_linked
+from shoal.jobs.linked_requests import LinkedVerifyRequest
 from shoal.schema.linked import LinkedSchema
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -28,6 +32,12 @@ def test_the_commands_of_the_guide_print_what_it_says(tmp_path, monkeypatch, cap
         assert main(arguments) == 0
         printed = capsys.readouterr().out.splitlines()
         assert matches(printed, expected), f"{command}\n" + "\n".join(printed)
+    (code,) = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+    names = {}
+    exec(code, names)
+    made, schema = names["made"], names["schema"]
+    assert verify_linked(LinkedVerifyRequest(tables=made.tables, schema=schema)).holds
+    assert isinstance(made.tables["stays"], pl.DataFrame)
 
 
 def test_the_example_of_the_reference_is_a_schema():

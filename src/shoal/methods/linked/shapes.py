@@ -55,7 +55,7 @@ class Position(NamedTuple):
     above: int  # a position; -1 at the root
 
 
-class _Slots(NamedTuple):
+class _Places(NamedTuple):
     """The places that rows of one table have below the places of its parent's.
 
     Attributes:
@@ -83,7 +83,7 @@ class Shapes:
     """How many rows of each table hang on each row of every person.
 
     Attributes:
-        slots: of each table; of the table of the persons, one place.
+        placed: of each table; of the table of the persons, one place.
         begin: of each table, the column of `counts` that has the number of rows that hang on the
             first place of its parent; those of the other places follow.
         counts: int32[persons, …], these numbers.
@@ -91,7 +91,7 @@ class Shapes:
 
     tables: Sequence[LinkedCounts]
     k: int
-    slots: tuple[_Slots, ...]
+    placed: tuple[_Places, ...]
     begin: tuple[int, ...]
     counts: NDArray[np.int32]
 
@@ -101,7 +101,7 @@ class Shapes:
         weights = _weights(tables)
         persons = tables[0].records
         none = np.zeros(0, dtype=np.int64)
-        slots = [_Slots(np.zeros(persons, dtype=np.int64), none, none, none, none)]
+        placed = [_Places(np.zeros(persons, dtype=np.int64), none, none, none, none)]
         whose = [np.arange(persons)]
         columns: list[NDArray[np.int32]] = []
         begin = [0]
@@ -109,19 +109,19 @@ class Shapes:
         for at, each in enumerate(tables):
             if each.above < 0:
                 continue
-            places = int(slots[each.above].of_record.max(initial=-1)) + 1
-            found = _slots(each, slots[each.above].of_record, weights[at], places, k)
-            slots.append(found)
+            places = int(placed[each.above].of_record.max(initial=-1)) + 1
+            found = _placed(each, placed[each.above].of_record, weights[at], places, k)
+            placed.append(found)
             whose.append(whose[each.above][each.parent])
             counts = np.zeros((persons, places), dtype=np.int32)
             kept = np.flatnonzero(found.of_record >= 0)
-            above = slots[each.above].of_record[each.parent[kept]]
+            above = placed[each.above].of_record[each.parent[kept]]
             np.add.at(counts, (whose[at][kept], above), 1)
             columns.append(counts)
             begin.append(width)
             width += places
         empty = np.zeros((persons, 0), dtype=np.int32)
-        return cls(tables, k, tuple(slots), tuple(begin), np.concatenate([empty, *columns], axis=1))
+        return cls(tables, k, tuple(placed), tuple(begin), np.concatenate([empty, *columns], axis=1))
 
     @cached_property
     def distinct(self) -> list[Gathered]:
@@ -177,7 +177,7 @@ class Shapes:
                 wanted = int(group.shape[self.begin[child] + places[at]])
                 if not wanted:
                     continue
-                first = int(self.slots[child].first[places[at]])
+                first = int(self.placed[child].first[places[at]])
                 kinds = [self._below(group.shape, child, first + i) for i in range(wanted)]
                 records = self._picked(child, columns[at], kinds)
                 positions += [Position(child, at)] * wanted
@@ -191,7 +191,7 @@ class Shapes:
         for child, below in enumerate(self.tables):
             if below.above == table:
                 number = int(shape[self.begin[child] + place])
-                first = int(self.slots[child].first[place])
+                first = int(self.placed[child].first[place])
                 found.append(tuple(self._below(shape, child, first + i) for i in range(number)))
         return tuple(found)
 
@@ -201,13 +201,13 @@ class Shapes:
         Where nothing hangs on them, they are evenly spread over all there are; otherwise those
         with most rows below them are taken. Places of one kind are filled in order of values.
         """
-        slots, wanted = self.slots[table], len(kinds)
-        start, number = slots.start[parents], slots.number[parents]
+        placed, wanted = self.placed[table], len(kinds)
+        start, number = placed.start[parents], placed.number[parents]
         if any(below.above == table for below in self.tables):
             place = np.broadcast_to(np.arange(wanted), (len(parents), wanted))
         else:
             place = (2 * np.arange(wanted) + 1) * number[:, None] // (2 * wanted)
-        found: Numbers = slots.order[start[:, None] + place]
+        found: Numbers = placed.order[start[:, None] + place]
         begin = 0
         for end in range(1, wanted + 1):
             if end == wanted or kinds[end] != kinds[begin]:
@@ -228,7 +228,7 @@ def _weights(tables: Sequence[LinkedCounts]) -> list[Numbers]:
     return found
 
 
-def _slots(each: LinkedCounts, above: Numbers, weight: Numbers, places: int, k: int) -> _Slots:
+def _placed(each: LinkedCounts, above: Numbers, weight: Numbers, places: int, k: int) -> _Places:
     """Give the records of a table their places below those of their parents.
 
     above: the place of each record of the parent table; places: how many of these there are.
@@ -247,7 +247,7 @@ def _slots(each: LinkedCounts, above: Numbers, weight: Numbers, places: int, k: 
     of_record = numbered[np.where(own >= 0, cell, -1)]
     kept = is_kept.reshape(places, most).sum(axis=1) if most else np.zeros(places, dtype=np.int64)
     first = np.concatenate(([0], np.cumsum(kept)))[:-1]
-    return _Slots(of_record, first, start, number, order)
+    return _Places(of_record, first, start, number, order)
 
 
 class _Pool:
