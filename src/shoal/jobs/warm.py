@@ -66,7 +66,7 @@ def warm() -> Iterator[Warmed]:
     """Run one job after the other on a tiny table, and say what each compiled."""
     with tempfile.TemporaryDirectory(prefix="shoal-warm-") as folder:
         table = Path(folder) / "table.csv"
-        lines = [f"{20 + i % 7},{'abc'[i % 3]},{'xyz'[i // 4 % 3]},{i // 2}" for i in range(36)]
+        lines = [f"{20 + i % 7},{'abc'[i % 3]},{'xyz'[i // 4 % 3]},{i % 7}" for i in range(36)]
         lines.append("99,d,x,99")  # alone: something for a search to suppress
         table.write_text("\n".join(["n,c,s,p", *lines, ""]), encoding="utf-8")
         for name, job in _jobs(table):
@@ -87,7 +87,7 @@ def _jobs(table: Path) -> Iterator[tuple[str, Callable[[], object]]]:
     for name in registry.METHODS:
         yield name, partial(_search, table, name)
     yield "refine, centroids", partial(_release, table, "refine", form="aggregate")
-    for name in ("bestcut", "flash"):
+    for name in ("bestcut", "refine", "kmember", "flash"):
         yield f"{name}, persons", partial(_search, table, name, person=("p",))
     yield "infer", partial(infer, InferRequest(table=table, max_size=3))
     yield "risk", partial(risk, RiskRequest(table=table, schema=_schema()))
