@@ -38,6 +38,7 @@ LINES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", SCRIPTS)
 def test_a_shell_completes_what_is_typed(shell, tmp_path):
     if not installed(shell):

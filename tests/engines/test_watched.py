@@ -99,7 +99,7 @@ def test_of_a_text_file_the_share_that_was_read_is_told(tmp_path, monkeypatch, n
     shares = [share for _, _, _, share in heard.steps]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-    assert heard.steps[-1][1] == RECORDS + 1  # its header, too
+    assert heard.steps[-1][1] == RECORDS
     csv_check.check_bytes(text, where="t")  # bytes in memory have no length to tell
 
 

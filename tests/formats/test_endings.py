@@ -24,10 +24,10 @@ def test_an_ending_stands_for_a_format_whatever_its_case(name, kind):
 
 @pytest.mark.parametrize("name", ["t", "t.xlsx", "t.gz", "t.parquet.gz", ".csv", "csv", ""])
 def test_an_unknown_ending_is_refused_with_those_that_are_known(name):
-    with pytest.raises(InputError, match=r"shoal reads \.csv, \.csv\.gz") as caught:
+    with pytest.raises(InputError, match=r"shoal reads: \.csv, \.csv\.gz") as caught:
         format_of(Path(name))
     assert all(ending in str(caught.value) for ending in ENDINGS)
-    with pytest.raises(OutputError, match=r"shoal writes \.csv, \.orc"):
+    with pytest.raises(OutputError, match=r"shoal writes: \.csv, \.orc"):
         format_to_write(Path(name), (".csv", ".orc"))
 
 

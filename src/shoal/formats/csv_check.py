@@ -129,7 +129,7 @@ def _scan(
             hint = LINES_ABOVE if is_early and line <= EARLY and not above else ""
             raise InputError(where=f"{where}, line {line + above}", problem=_FAULTS[fault] + hint)
         rest = _check_utf8(rest, chunk, high=bool(state[csv_shape.HIGH]), where=where)
-        watch.advance(int(state[csv_shape.RECORDS]), share=share_read(file))
+        watch.advance(max(int(state[csv_shape.RECORDS]) - 1, 0), share=share_read(file))
     if rest:
         raise not_utf8(where, rest)
     if state[csv_shape.PLACE] == csv_shape.QUOTED:
