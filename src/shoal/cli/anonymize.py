@@ -96,8 +96,7 @@ def anonymize(
     described = columns.read(promised, replaced) if plan is None else _promised(plan, promised)
     schema = method.added_to(described.with_waived(opt.names(columns.waive)))
     inputs = (*place.files(), *columns.files(), *replaced.files(), *others.files())
-    on_spark = place.on_spark
-    output = written.output("anonymize", on_spark=on_spark, inputs=inputs)
+    output = written.output("anonymize", on_spark=place.on_spark, inputs=inputs)
     if method.method == "xk":
         choices = xk.choices(columns, method.suppression_limit)
         done = xk.release(
@@ -108,9 +107,8 @@ def anonymize(
         return 0
     request = ReleaseRequest(
         table=place.input(), schema=schema, infer=columns.infer, separator=place.sep,
-        key=replaced.key, output=output, **others.words(),
-        checks=checks.checks(on_spark=on_spark, reads=not answer.quiet),
-        **method.words(learns=False),
+        key=replaced.key, output=output, **others.words(), **method.words(learns=False),
+        checks=checks.checks(on_spark=place.on_spark, reads=not answer.quiet),
     )  # fmt: skip
     made = _released(request, plan, answer)
     written.publish(made.report, output)
