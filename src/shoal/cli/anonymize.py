@@ -111,8 +111,7 @@ def anonymize(
     described = columns.read(promised, replaced) if plan is None else _promised(plan, promised)
     schema = method.added_to(described.with_waived(opt.names(columns.waive)))
     inputs = (*place.files(), *columns.files(), *replaced.files(), *others.files())
-    on_spark = place.on_spark
-    output = written.output("anonymize", on_spark=on_spark, inputs=inputs)
+    output = written.output("anonymize", on_spark=place.on_spark, inputs=inputs)
     reported.check(*inputs, str(output.out))
     if method.method == "xk":
         choices = xk.choices(columns, method.suppression_limit)
@@ -125,7 +124,9 @@ def anonymize(
     request = ReleaseRequest(
         table=place.input(), schema=schema, infer=columns.infer, separator=place.sep,
         key=replaced.key, output=output, **method.words(learns=False), **others.words(),
-        checks=checks.checks(on_spark=on_spark, reads=not answer.quiet, report=reported.report),
+        checks=checks.checks(
+            on_spark=place.on_spark, reads=not answer.quiet, report=reported.report
+        ),
     )  # fmt: skip
     made = _released(request, plan)
     _publish(made, reported, request.table, output, checks.profile)

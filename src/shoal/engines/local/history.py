@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -42,7 +42,8 @@ class Known:
 
     source: Source
     schema: Schema
-    key: bytes
+    key: bytes = field(repr=False)
+    _hashes: dict[Identity, pl.Series] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def who(self) -> pl.Series:
@@ -51,7 +52,9 @@ class Known:
 
     def hashes(self, identity: Identity) -> pl.Series:
         """Return the hash of each record by what it is recognised by."""
-        return identity.hashes(self.source, self.schema, self.key)
+        if identity not in self._hashes:
+            self._hashes[identity] = identity.hashes(self.source, self.schema, self.key)
+        return self._hashes[identity]
 
     def members(self, identity: Identity, classes: Numbers) -> bytes:
         """Return what is entered of the records of a release; numbers of classes by chance.
