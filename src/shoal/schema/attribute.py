@@ -46,6 +46,28 @@ class Kind(StrEnum):
     DATE = "date"
 
 
+class Labels(StrEnum):
+    """What a class writes for its values of a number, a date or a category."""
+
+    ROUND = "round"  # intervals of a public grid, nodes that name nobody
+    TIGHT = "tight"  # from the smallest to the largest value, the lowest common ancestor
+
+
+USUAL_LABELS = Labels.TIGHT
+"""What is written where nobody asks for something else."""
+
+
+def labels_named(name: object) -> Labels:
+    """Return the labels of a name.
+
+    Raises:
+        SchemaError: there are none of that name.
+    """
+    if name not in tuple(Labels):
+        raise SchemaError(where="labels", faults=[f"must be one of {', '.join(Labels)}"])
+    return Labels(str(name))
+
+
 class Others(StrEnum):
     """What happens to columns that the schema does not name."""
 
