@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import rounding as naive
 
-from shoal.core.grids import ClockGrid, DateGrid, NumberGrid
+from shoal.core.grids import ClockGrid, DateGrid, NumberGrid, RankGrid
 from shoal.hierarchies.build import Dates, Intervals, Mask
 from shoal.hierarchies.tree import Hierarchy
 from shoal.measures.utility import grouping_of, utility_of
@@ -16,6 +16,7 @@ from shoal.table.frequency import from_codes
 from shoal.table.recoding import recoding_of
 from shoal.table.rounding import grid_of, lifts, read_span, round_domain, round_table, rounded
 
+EASY = settings(deadline=None, max_examples=60)
 TREE = {"*": {"north": ["oslo", "turku", "bergen"],
               "south": {"coast": ["rome", "nice"], "hill": ["bern", "graz", "ulm"]}}}  # fmt: skip
 PLACES = Hierarchy.from_tree("place", TREE)
@@ -76,6 +77,7 @@ def test_a_node_with_two_children_gives_way_to_the_one_above_it():
     assert domain.cost(code["rome"], code["nice"]) == 1
 
 
+@EASY
 @given(data=st.data(), size=st.integers(1, 14))
 def test_nodes_are_lifted_as_the_naive_twin_does(data, size):
     above = [data.draw(st.integers(0, i)) for i in range(size)]  # node 0 is the root
@@ -104,6 +106,8 @@ def test_each_kind_of_line_has_its_grid():
     assert grid_of(line(Kind.DATE, "2024-01-01"), quasi("x")) == DateGrid()
     assert grid_of(line(Kind.DATE, "08:30:00"), quasi("x")) == ClockGrid()
     assert grid_of(line(Kind.ORDINAL, "low", "high"), quasi("x")) is None
+    steps = quasi("x", kind=Kind.ORDINAL, order=("low", "mid", "high"))
+    assert grid_of(line(Kind.ORDINAL, "low", "high"), steps) == RankGrid(("low", "mid", "high"))
     assert grid_of(line_domain("x", Kind.DATE, [None], [float("nan")]), quasi("x")) is None
     same = quasi("x", kind=Kind.DATE, date_format="%d.%m.%Y", dates="same")
     assert grid_of(line(Kind.DATE, "13.09.1967"), same) == DateGrid("%d.%m.%Y")
@@ -139,6 +143,7 @@ def recoded(rows, label):
     return recoding_of(table, low, high, members)
 
 
+@EASY
 @given(
     rows=st.lists(st.tuples(st.integers(0, 59), st.integers(0, 7)), min_size=1, max_size=40),
     label=st.lists(st.integers(0, 6), min_size=1, max_size=40),

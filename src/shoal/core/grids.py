@@ -2,9 +2,9 @@
 
 An interval from the smallest to the largest value of a class prints two people's values. Snapped
 outward to a grid, its ends say no more than which cell of the grid somebody stands in: round
-numbers (1, 2 or 5 times a power of ten), months, quarters and years, hours of the day. A cell holds
-more than one value of the column. How fine a grid may be depends on the width of the interval and
-on nothing else: at most MOST_CELLS cells.
+numbers (1, 2 or 5 times a power of ten), months, quarters and years, hours of the day, pairs of
+the values of an order. A cell holds more than one value of the column. How fine a grid may be
+depends on the width of the interval and on nothing else: at most MOST_CELLS cells.
 
 Law:
     The intervals of a grid are a fixed family. Every run of values is released as the shortest of
@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from shoal.core.dates import moment_of
@@ -87,8 +88,15 @@ def _shortest(
     best: _Cells | None = None
     least = bounds[0] if bounds and bounds[0] <= low else None
     most = bounds[1] if bounds and high + closed <= bounds[1] else None
+    gaps = [gap for gap in (_gap(least, low), _gap(high, most)) if gap is not None]
+    reach = max(map(abs, bounds)) if bounds else 0
     for step in steps:
-        if best is not None and step >= best.length:
+        # A larger cell can be the shorter one only where it is cut off, and that near.
+        if (
+            best is not None
+            and step >= best.length
+            and (step > reach or all(gap >= best.length for gap in gaps))
+        ):
             break
         first, last = low // step, high // step + 1 if closed else -(-high // step)
         if last - first > MOST_CELLS:
@@ -100,6 +108,10 @@ def _shortest(
         best = found if best is None else min(best, found)
     assert best is not None  # the steps go on until one cell is enough
     return best
+
+
+def _gap(low: int | None, high: int | None) -> int | None:
+    return None if low is None or high is None else high - low
 
 
 def _round_steps(width: int) -> Iterator[int]:
@@ -141,8 +153,8 @@ class NumberGrid:
         cells = _shortest(
             first, last, _round_steps(last - first), closed=whole, bounds=self._limits()
         )
-        texts = [_unscaled(n, self.digits) for n in (cells.first, cells.last - whole)]
-        return Span(*texts, *map(float, texts), DASH.join(texts))
+        low, high = (_unscaled(n, self.digits) for n in (cells.first, cells.last - whole))
+        return Span(low, high, float(low), float(high), f"{low}{DASH}{high}")
 
     def _limits(self) -> tuple[int, int] | None:
         """Return the declared domain, scaled."""
@@ -185,6 +197,32 @@ def _unscaled(number: int, digits: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class RankGrid:
+    """Pairs, fives, tens … of the values of a declared order.
+
+    Example:
+        >>> RankGrid(("none", "school", "college", "master", "doctor")).span("school", "college")
+        Span(low='none', high='master', begin=0.0, end=3.0, label='[none, master]')
+    """
+
+    order: tuple[str, ...]
+
+    def span(self, low: str, high: str) -> Span:
+        """Return the shortest interval that covers two values."""
+        first, last = self.order.index(low), self.order.index(high)
+        cells = _shortest(
+            first, last, _round_steps(last - first), closed=True, bounds=(0, len(self.order))
+        )
+        begin, end = cells.first, cells.last - 1
+        low, high = self.order[begin], self.order[end]
+        return Span(low, high, float(begin), float(end), f"[{low}, {high}]")
+
+    def read(self, label: str) -> Span | None:
+        """Return nothing: its labels are those of two values."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
 class DateGrid:
     """Months, quarters, years, and round numbers of years.
 
@@ -202,9 +240,7 @@ class DateGrid:
 
     def span(self, low: str, high: str) -> Span:
         """Return the shortest interval that covers two days."""
-        first, last = (self._month(text) for text in (low, high))
-        cells = _shortest(first, last, _MONTHS, closed=True, bounds=(_YEAR, _LAST_MONTH))
-        return _date_span(cells.first, cells.last - 1)
+        return _span_of_months(self._month(low), self._month(high))
 
     def _month(self, text: str) -> int:
         moment = moment_of(text, self.form)
@@ -218,6 +254,12 @@ class DateGrid:
         if first is None or last is None or first[0] > last[1]:
             return None
         return _date_span(first[0], last[1])
+
+
+@lru_cache(maxsize=1 << 16)  # days of two months have one interval
+def _span_of_months(first: int, last: int) -> Span:
+    cells = _shortest(first, last, _MONTHS, closed=True, bounds=(_YEAR, _LAST_MONTH))
+    return _date_span(cells.first, cells.last - 1)
 
 
 def _date_span(first: int, last: int) -> Span:

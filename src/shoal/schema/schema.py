@@ -69,7 +69,12 @@ class Schema:
     @property
     def has_round_labels(self) -> bool:
         """Say whether classes write intervals of a public grid."""
-        return (self.labels or USUAL_LABELS) is Labels.ROUND
+        return self.written_labels is Labels.ROUND
+
+    @property
+    def written_labels(self) -> Labels:
+        """Return the labels that a class writes."""
+        return self.labels or USUAL_LABELS
 
     @property
     def quasi(self) -> tuple[str, ...]:

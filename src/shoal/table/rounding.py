@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from shoal.core.grids import ClockGrid, DateGrid, Grid, NumberGrid, Span, digits_of
+from shoal.core.grids import ClockGrid, DateGrid, Grid, NumberGrid, RankGrid, Span, digits_of
 from shoal.hierarchies.build import Dates, Mask
 from shoal.hierarchies.tree import Hierarchy
 from shoal.schema.schema import Attribute, Kind, Schema
@@ -66,14 +66,14 @@ def lifts(tree: Hierarchy) -> tuple[int, ...]:
 
 
 def grid_of(domain: Domain, attribute: Attribute) -> Grid | None:
-    """Return the grid of a line; None where values have an order and no distances."""
+    """Return the grid of a line; None where the values themselves are all that is known of it."""
     texts = [text for text in domain.labels if text is not None]
     if not texts:
         return None
     if domain.kind is Kind.NUMERIC:
         return NumberGrid(max(map(digits_of, texts)), attribute.bounds)
     if domain.kind is not Kind.DATE:
-        return None
+        return RankGrid(attribute.order) if attribute.order else None
     if texts[0][2:3] == ":":
         return ClockGrid()
     return DateGrid(attribute.date_format if attribute.dates == "same" else None)
