@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import ADULT_QUASI
@@ -56,16 +55,18 @@ def test_without_the_tuples_of_a_class_nobody_knows_who_holds_an_end():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("labels", "printed"),
-    [
-        ("tight", {"ends": 7044, "ends_of_one": 4474, "tuples": 3760, "nodes": 68}),
-        ("round", {"ends": 0, "ends_of_one": 0, "tuples": 0, "nodes": 0}),
-    ],
-)
-def test_the_figures_of_adult(adult, labels, printed):
-    report = api.anonymize(
-        adult.table, qi=ADULT_QUASI.split(","), separator=";",
-        hierarchies=adult.hierarchies, k=5, method="bestcut", labels=labels, attacks=False,
-    ).report  # fmt: skip
-    assert report.facts["printed"] == {"labels": labels, **printed}
+def test_the_figures_of_adult(adult):
+    tight, round_ = (
+        api.anonymize(
+            adult.table, qi=ADULT_QUASI.split(","), separator=";",
+            hierarchies=adult.hierarchies, k=5, method="bestcut", labels=labels, attacks=False,
+        ).report
+        for labels in ("tight", "round")
+    )  # fmt: skip
+    assert tight.facts["printed"] == {
+        "labels": "tight", "ends": 7044, "ends_of_one": 4474, "tuples": 3760, "nodes": 68,
+    }  # fmt: skip
+    assert round_.facts["printed"] == {
+        "labels": "round", "ends": 0, "ends_of_one": 0, "tuples": 0, "nodes": 0,
+    }  # fmt: skip
+    assert tight.utility["ncp"] < round_.utility["ncp"] <= 1.1 * tight.utility["ncp"]

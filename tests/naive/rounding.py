@@ -1,7 +1,7 @@
 """Slow, obvious twin of round labels: the family of public intervals, tried one by one.
 
-An interval of a column is a run of at most ten equal cells; a cell of numbers is 1, 2 or 5 times a
-power of ten wide and holds more than one number of the column, a cell of dates is a month, a
+An interval of a column is a run of at most eight equal cells; a cell of numbers is 1, 2 or 5 times
+a power of ten wide and holds more than one number of the column, a cell of dates is a month, a
 quarter or a round number of years. What a class releases is the shortest interval that covers all
 its values, of equally short ones the first. Nothing of shoal is used.
 """
@@ -13,7 +13,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
-CELLS = 10
+CELLS = 8
 YEARS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 

@@ -28,7 +28,7 @@ from shoal.core.dates import moment_of
 from shoal.core.numbers import number_label, number_text
 
 DASH = "–"
-MOST_CELLS = 10
+MOST_CELLS = 8
 """Cells of its grid that an interval may have: fewer lose more and say less."""
 
 _YEAR = 12  # months
@@ -232,8 +232,8 @@ class DateGrid:
     Example:
         >>> DateGrid().span("1947-05-20", "1948-06-23").label
         '1947-Q2–1948-Q2'
-        >>> DateGrid("%d.%m.%Y").span("20.05.1947", "01.02.1955").label
-        '1947–1955'
+        >>> DateGrid("%d.%m.%Y").span("20.05.1947", "01.02.1954").label
+        '1947–1954'
     """
 
     form: str | None = None

@@ -97,7 +97,8 @@ class Attribute:
 
     `kind` None means: numeric if every value is a number, otherwise categorical.
     `order` lists the values of an ordinal column from low to high.
-    `bounds` are the lowest and highest possible value, for differentially private statistics.
+    `bounds` are the lowest and highest possible value: for differentially private statistics, and
+    where the intervals of round labels stop.
     `weight` makes a search treat a column as wider (keep it finer) than the others.
     `date_format` is how dates are written, such as %d.%m.%Y; None: ISO dates, or found out.
     `dates` says how they are released: "iso", or the "same" way.
