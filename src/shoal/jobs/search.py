@@ -115,7 +115,9 @@ def opened(
         if check is not None:
             check(table)
         known = replace(
-            request.schema, proposals=proposals(infer=request.infer, method=request.method)
+            request.schema,
+            proposals=proposals(infer=request.infer, method=request.method),
+            labels=request.labels,
         )
         fitted, promise, counted = fit(known, table.columns, request.method, table.where)
         records = table.records(fitted, counted, Keys.of(request.key))

@@ -54,7 +54,7 @@ class Labels(StrEnum):
 
 
 USUAL_LABELS = Labels.TIGHT
-"""What is written where nobody asks for something else."""
+"""What a release writes where nobody asks for something else; a model: tight labels."""
 
 
 def labels_named(name: object) -> Labels:

@@ -17,7 +17,6 @@ from shoal.privacy.combine import combined
 from shoal.schema.attribute import (
     KEPT,
     REMOVED,
-    USUAL_LABELS,
     Attribute,
     Kind,
     Labels,
@@ -38,7 +37,7 @@ class Schema:
     """Roles, kinds, hierarchies and weights of the columns, and the promise.
 
     `fold_case` joins sensitive values that differ only by case, accents or spaces. `labels` are
-    those that a class writes; None: the usual ones. `proposals`
+    those that a class writes; None: a release takes the usual ones, a model tight ones. `proposals`
     is a job's word to its engine (see `Proposals`); no document has it.
 
     Example:
@@ -74,7 +73,7 @@ class Schema:
     @property
     def written_labels(self) -> Labels:
         """Return the labels that a class writes."""
-        return self.labels or USUAL_LABELS
+        return self.labels or Labels.TIGHT
 
     @property
     def quasi(self) -> tuple[str, ...]:
