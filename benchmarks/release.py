@@ -71,7 +71,8 @@ def rows() -> list[dict[str, Any]]:
 
 def _commands(folder: Path, frame: pl.DataFrame, note: Any) -> None:
     flags = ["--qi", ",".join(USUAL), "--numeric", "age", "--hierarchies", str(ADULT), "-k", "10",
-             "--method", "mondrian", "--json", "--out", str(folder / "out.csv")]  # fmt: skip
+             "--method", "mondrian", "--labels", "tight", "--json",
+             "--out", str(folder / "out.csv")]  # fmt: skip
     run_command(["anonymize", str(ADULT / "adult.csv.gz"), *flags])
     done = run_command(["anonymize", str(ADULT / "adult.csv.gz"), *flags])
     ncp = json.loads(done.output)["utility"]["ncp"]

@@ -21,6 +21,7 @@ QUASI = [
     "time_in_hospital", "payer_code", "medical_specialty",
 ]  # fmt: skip
 WORDS: dict[str, object] = {"qi": QUASI, "missing": ["?"]}
+TIGHT: dict[str, object] = {"method": "bestcut", "labels": "tight", **WORDS}
 WIDTH, LINE, LEFT, RIGHT = 720, 34, 300, 90
 
 
@@ -32,15 +33,14 @@ def unique(table: pl.DataFrame) -> tuple[int, int]:
 
 def linked(table: pl.DataFrame, **words: object) -> pl.DataFrame:
     """Return a release of records with the person put back beside each of them."""
-    made = shoal.anonymize(table, k=5, method="bestcut", keep_order=True, **WORDS, **words)
+    made = shoal.anonymize(table, k=5, keep_order=True, **TIGHT, **words)
     return made.table.with_columns(table[PERSON])
 
 
 def bars(table: pl.DataFrame) -> list[tuple[str, int, int]]:
     """Return a line of the picture for each way to release the table."""
     whole = shoal.anonymize(
-        table, k=5, method="bestcut", person=PERSON, release_person="pseudonym",
-        suppression_limit=0.009, **WORDS,
+        table, k=5, person=PERSON, release_person="pseudonym", suppression_limit=0.009, **TIGHT,
     )  # fmt: skip
     return [
         ("the table as it is", *unique(table)),

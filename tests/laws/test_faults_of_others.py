@@ -87,7 +87,7 @@ def test_no_index_reaches_the_release(tmp_path, run):
     assert list(release.index) == [0, 1, 2, 3]
     place, out = tmp_path / "t.csv", tmp_path / "o.csv"
     place.write_text("age\n3\n1\n2\n4\n")
-    run("anonymize", place, "--qi", "age", "-k", 2, "--out", out, "--quiet")
+    run("anonymize", place, "--qi", "age", "-k", 2, "--labels", "tight", "--out", out, "--quiet")
     assert out.read_text() == 'age\n"[1, 2]"\n"[1, 2]"\n"[3, 4]"\n"[3, 4]"\n'
 
 

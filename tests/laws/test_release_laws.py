@@ -156,7 +156,7 @@ def release(case, place, method, **options):
     try:
         made = api.anonymize(
             case.write(place / "t.csv"), case.schema(), out=out,
-            method=method, **options,
+            method=method, **{"labels": "tight", **options},
         )  # fmt: skip
     except NoSolutionError:
         assert not out.exists()

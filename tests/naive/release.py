@@ -16,7 +16,7 @@ from datetime import datetime
 from fractions import Fraction
 from itertools import combinations
 
-from tests.naive import hierarchy, privacy
+from tests.naive import hierarchy, privacy, rounding
 from tests.naive.sensitive import Space
 
 SLACK = Fraction(1, 10**12)  # shoal's own tolerance where a float meets a bound
@@ -159,6 +159,8 @@ def covers(label, value, facts):
         return label == value
     if facts["kind"] == "date" and _in_calendar(label, read_one(value)):
         return True
+    if facts["kind"] in ("numeric", "date") and "–" in label:
+        return rounding.covers(label, value, facts["kind"])
     if facts["kind"] == "numeric" and label.startswith("[") and label.endswith(")"):
         low, high = map(read_one, label[1:-1].split(", "))
         return low <= read_one(value) < high

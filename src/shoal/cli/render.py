@@ -57,6 +57,7 @@ def summary(report: ReleaseReport, *, out: str | None) -> str:
         ("loss", _loss(report)),
         *_table_lines(rows(report.facts, "tables")),
         *_levels(report),
+        *_labels(report.facts.get("printed")),
         ("risk before", _risk(report, before)),
         ("risk after", _risk(report, after)),
         ("time", _time(report)),
@@ -263,6 +264,22 @@ def _levels(report: ReleaseReport) -> list[tuple[str, str]]:
     measure, loss = report.facts.get("utility_measure"), report.facts.get("loss")
     seen = f"{report.facts.get('evaluated'):,} of {report.facts.get('lattice'):,} nodes"
     return [("levels", chosen), ("search", f"{measure} {loss:.7g}, {proof}, {seen} looked at")]
+
+
+def _labels(printed: object) -> list[tuple[str, str]]:
+    """Say where intervals end, and what that gives away."""
+    if not isinstance(printed, Mapping):
+        return []
+    ends, own = printed["ends"], printed["ends_of_one"]
+    if printed["labels"] == "round":
+        text = "round: intervals end at round numbers, months, quarters or years, at nobody's value"
+        left = f"; but for {ends:,} ends in columns whose order no schema declares" if ends else ""
+        return [("labels", text + left)]
+    if not ends and not printed["nodes"]:
+        return [("labels", "tight: no interval, and no node with two children")]
+    of_one = "" if own is None else f", {own:,} of them of one record ({_share(own, ends)})"
+    text = f"the ends of intervals are {ends:,} values of people{of_one}; --labels round hides them"
+    return [("labels", f"tight: {text}")]
 
 
 def _risk(report: ReleaseReport, risk: Risk) -> str:

@@ -29,6 +29,7 @@ from shoal.reports.release import Risk, Verification
 from shoal.schema.schema import Schema
 from shoal.table.frequency import ONCE, FrequencyTable
 from shoal.table.recoding import Recoding, joined, with_centroids
+from shoal.table.rounding import round_table, rounded
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class CountsHere:
         if self.table.earlier is not None:
             return search_nested(self.table, search.promise, search.method, search.setting)
         if self.schema.trajectories:
-            return _trajectories(self.table, search)
+            return _trajectories(self.table, self.schema, search)
         if search.partitions is None:
             recoding = search.method.search(self.table, search.promise, search.setting)
         else:
@@ -79,9 +80,16 @@ class CountsHere:
         if search.release == "aggregate":
             return _aggregated_holding(recoding, search)
         found = joined(recoding) if search.method.family == "microaggregation" else recoding
-        if found.table.persons is None:
+        if found.table.persons is not None:
+            found = hold_persons(found, search.promise, borrow=search.method.makes_clusters)
+        if not self.schema.has_round_labels:
             return found
-        return hold_persons(found, search.promise, borrow=search.method.makes_clusters)
+        classes = found.classes
+        found = rounded(found, self.schema)
+        if found.table.persons is None and found.classes == classes:
+            return found
+        # Classes with one label are one class, and what each kept they may break together.
+        return hold_persons(found, search.promise)
 
     def close(self) -> None:
         """Nothing is held elsewhere."""
@@ -114,7 +122,7 @@ class ClassesHere:
         """Return nothing: a model is tried on the recoding's own tuples."""
 
 
-def _trajectories(table: FrequencyTable, search: Search) -> Recoding:
+def _trajectories(table: FrequencyTable, schema: Schema, search: Search) -> Recoding:
     """Make whole persons alike; only intervals and common ancestors can be shared so."""
     if search.release == "aggregate":
         raise MethodError(
@@ -123,6 +131,8 @@ def _trajectories(table: FrequencyTable, search: Search) -> Recoding:
         )
     if search.partitions is not None:
         raise MethodError(problem="--partitions takes persons apart whose pseudonym is released")
+    if schema.has_round_labels:  # persons are alike by their labels: known from the start
+        table = round_table(table, schema)
     return search_trajectories(table, search.promise, search.method, search.setting)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.core.documents import Document
 from shoal.core.errors import InputError
 from shoal.engines.coding import Coder, coder_of, with_codes, with_kinds
-from shoal.measures.cells import cost_of_label, leaves
+from shoal.measures.cells import costs_of_labels, leaves
 from shoal.measures.labels import label_diversity
 from shoal.measures.utility import Grouping, column_diversity, column_losses, utility_of
 from shoal.reports.release import written
@@ -84,7 +84,7 @@ class ReleasedCells:
         diversity = np.zeros(len(sizes))
         for j, domain in enumerate(self.domains):
             texts, where = _distinct(classes[domain.name])
-            costs = np.array([cost_of_label(domain, text) for text in texts]).reshape(-1, 3)
+            costs = np.array(costs_of_labels(domain, texts)).reshape(-1, 3)
             height[:, j], level[:, j], cover[:, j] = costs[where].T
             diversity += label_diversity(domain, texts)[where]
         keys = classes.select(schema.quasi).with_row_index(_CLASS)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shoal.core.documents import Json
+from shoal.core.documents import Document, Json
 from shoal.engines.base import Classes, Search
 from shoal.engines.counts import risk_of, risk_of_persons
 from shoal.jobs.clock import rounded
 from shoal.jobs.proposals import proposal_notices
 from shoal.jobs.search import Opened
+from shoal.measures.printed import printed_values
 from shoal.measures.risk.persons import asked_k
 from shoal.measures.utility import column_losses, utility_of
 from shoal.methods.method import ALIASES
@@ -60,7 +61,11 @@ def account(opened: Opened, search: Search, classes: Classes, judged: Judged) ->
         risk_before=counts.risk,
         risk_after=risk_after(recoding),
         seconds=clock.spent(),
-        facts={**_facts(recoding.facts, judged), "cpu_seconds": rounded(clock.cpu)},
+        facts={
+            **_facts(recoding.facts, judged),
+            **_labels(opened, recoding),
+            "cpu_seconds": rounded(clock.cpu),
+        },
         warnings=(
             *_emptiness(opened, recoding.suppressed, utility),
             *(() if repeats is None else (repeats.text,)),
@@ -85,6 +90,16 @@ def _facts(found: Mapping[str, Json], judged: Judged) -> dict[str, Json]:
     if not isinstance(linked, dict) or judged.trajectories is None:
         return dict(found)
     return {**found, "trajectories": {**linked, **judged.trajectories}}
+
+
+def _labels(opened: Opened, recoding: Recoding) -> Document:
+    """Say what the labels are, and what they give away; centroids and levels are no intervals."""
+    if recoding.released is not None or recoding.node is not None:
+        return {}
+    found = printed_values(
+        recoding, opened.schema.written_labels, has_members=not opened.counts.is_distributed
+    )
+    return {"printed": found.to_document()}
 
 
 def _chosen(search: Search) -> tuple[str, ...]:

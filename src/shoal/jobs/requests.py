@@ -19,6 +19,7 @@ from shoal.methods.catalogue import Auto
 from shoal.methods.method import Method
 from shoal.methods.registry import resolve
 from shoal.privacy import Promise
+from shoal.schema.attribute import USUAL_LABELS, Labels
 from shoal.schema.schema import Schema
 
 if TYPE_CHECKING:
@@ -101,6 +102,11 @@ class LearnRequest:
     separator: str | None = None
     key: str | Path | None = None
 
+    @property
+    def labels(self) -> Labels | None:
+        """Return the labels that classes write; None: tight ones."""
+        return self.schema.labels
+
     def faults(self) -> list[Fault]:
         """Return everything that is wrong with it, as far as no table need be opened."""
         found = replaced_faults(self.schema, self.key)
@@ -149,6 +155,11 @@ class ReleaseRequest(LearnRequest):
     nested_in: str | Path | None = None
     ledger: str | Path | None = None
     waive_composition: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> Labels:
+        """Return the labels that classes write."""
+        return self.schema.labels or USUAL_LABELS
 
     def faults(self) -> list[Fault]:
         """Return everything that is wrong with it, as far as no table need be opened."""

@@ -133,7 +133,9 @@ def opened(
         if check is not None:
             check(table)
         known = replace(
-            request.schema, proposals=proposals(infer=request.infer, method=request.method)
+            request.schema,
+            proposals=proposals(infer=request.infer, method=request.method),
+            labels=request.labels,
         )
         tell("count")
         fitted, promise, counted = fit(known, table.columns, request.method, table.where)

@@ -25,6 +25,7 @@ from shoal.privacy import Promise, from_flags
 from shoal.privacy.distances import DistanceName
 from shoal.privacy.l_diversity import DiversityKind
 from shoal.privacy.registry import options
+from shoal.schema.attribute import labels_named
 from shoal.schema.flags import refuse_both, schema_from_flags, with_dates, with_released_person
 from shoal.schema.schema import Kind, Role, Schema
 
@@ -88,6 +89,7 @@ class LearnWords(SchemaWords, total=False):
     infer: bool | None
     method: str | Method | None
     release: Literal["generalize", "aggregate"] | None
+    labels: Literal["round", "tight"] | None
     partitions: int | None
     partition_by: Literal["kmeans", "random"] | None
     seed: int | None
@@ -271,6 +273,8 @@ def asked_schema(schema: SchemaLike | None, words: Mapping[str, object]) -> Sche
     for name in ("utility", "target"):
         if name in given:
             found = _replaced(found, name, given[name])
+    if "labels" in given:
+        found = replace(found, labels=labels_named(given["labels"]))
     return found.with_waived(names_in(given.get("waive")))
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import InputError
+from shoal.core.grids import DASH, Span
 from shoal.hierarchies.tree import Hierarchy
 from shoal.schema.schema import Kind
 from shoal.table.domain import Domain
+from shoal.table.rounding import read_span
 
 
 class CellCost(NamedTuple):
@@ -34,12 +37,22 @@ EVERYTHING = CellCost(1.0, 1.0, 1.0)
 def cost_of_run(domain: Domain, low: int, high: int) -> CellCost:
     """Return the cost of releasing the codes low … high as one cell."""
     if domain.tree is not None:
-        tree = domain.tree
-        return cost_of_node(tree, tree.lca((int(domain.position[low]), int(domain.position[high]))))
+        return cost_of_node(domain.tree, domain.released_node(low, high))
     if low == 0 and domain.has_missing:
         return cost_of_missing(domain) if high == 0 else EVERYTHING
+    if low != high and domain.grid is not None and domain.span:
+        return _cost_of_span(domain, domain.released_span(low, high))
     width = domain.cost(low, high)
     return CellCost(width, width, _line_cover(domain, low, high))
+
+
+def _cost_of_span(domain: Domain, span: Span) -> CellCost:
+    """Return the cost of an interval of a grid; it may go beyond the values that there are."""
+    width = min((span.end - span.begin) / (domain.span or 1.0), 1.0)
+    numbers = _ladder_numbers(domain)
+    known = domain.position[int(domain.has_missing) :] if numbers is None else numbers
+    inside = bisect_right(known, span.end) - bisect_left(known, span.begin)
+    return CellCost(width, width, inside / _line_leaves(domain))
 
 
 def costs_on_line(
@@ -113,8 +126,23 @@ def _line_cover(domain: Domain, low: int, high: int) -> float:
     return inside / _line_leaves(domain)
 
 
-def cost_of_label(domain: Domain, label: str | None) -> CellCost:
+def costs_of_labels(domain: Domain, labels: Sequence[str | None]) -> list[CellCost]:
+    """Return the cost of all labels of a released column from their texts alone.
+
+    A quarter or a year is an interval like others where intervals of a grid stand beside it;
+    otherwise it is a level of the column's hierarchy, if that has it.
+    """
+    is_round = any(
+        label is not None and DASH in label and read_span(domain, label) is not None
+        for label in labels
+    )
+    return [cost_of_label(domain, label, is_round=is_round) for label in labels]
+
+
+def cost_of_label(domain: Domain, label: str | None, *, is_round: bool = False) -> CellCost:
     """Return the cost of a released cell from its text alone.
+
+    is_round: an interval of a grid that is a node of the hierarchy, too, costs what it spans.
 
     Raises:
         InputError: the text is no label of this column.
@@ -135,6 +163,9 @@ def cost_of_label(domain: Domain, label: str | None) -> CellCost:
         if run is not None:
             return cost_of_run(domain, *run)
         rung = None if domain.ladder is None else domain.ladder.get(label)
+        span = read_span(domain, label)
+        if span is not None and (is_round or rung is None):
+            return _cost_of_span(domain, span)
         if domain.ladder is not None and rung is not None:
             return cost_of_node(domain.ladder, rung)
     raise InputError(

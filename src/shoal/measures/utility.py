@@ -143,7 +143,7 @@ def _cell_costs(recoding: Recoding, column: int) -> NDArray[np.float64]:
     if recoding.node is not None and domain.ladder is not None:
         nodes, where = np.unique(recoding.node[:, column], return_inverse=True)
         costs = [cost_of_node(domain.ladder, int(node)) for node in nodes]
-    elif domain.tree is None:
+    elif domain.tree is None and domain.grid is None:
         return costs_on_line(domain, recoding.low[:, column], recoding.high[:, column])
     else:
         runs = recoding.low[:, column].astype(np.int64) << 32 | recoding.high[:, column]

@@ -269,7 +269,7 @@ class _Column:
         if label is None:
             return {"missing": True}
         if domain.tree is not None:
-            node = domain.tree.lca((int(domain.position[low]), int(domain.position[high])))
+            node = domain.released_node(low, high)
             if node == domain.tree.root and len(domain.tree) > 1:
                 return {"any": label}
             return self._of_label(label, high)
@@ -277,6 +277,9 @@ class _Column:
             return {"any": label}
         if self.scale == "rank" and not self.attribute.order:
             return self._of_ranks(str(domain.labels[low]), str(domain.labels[high]), str(label))
+        if low != high and domain.grid is not None:
+            span = domain.released_span(low, high)
+            return {"low": span.low, "high": span.high, "label": span.label}
         return {"low": domain.labels[low], "high": domain.labels[high]}
 
     def _of_ranks(self, low: str, high: str, label: str) -> Cell:

@@ -46,6 +46,28 @@ class Kind(StrEnum):
     DATE = "date"
 
 
+class Labels(StrEnum):
+    """What a class writes for its values of a number, a date or a category."""
+
+    ROUND = "round"  # intervals of a public grid, nodes that name nobody
+    TIGHT = "tight"  # from the smallest to the largest value, the lowest common ancestor
+
+
+USUAL_LABELS = Labels.TIGHT
+"""What a release writes where nobody asks for something else; a model: tight labels."""
+
+
+def labels_named(name: object) -> Labels:
+    """Return the labels of a name.
+
+    Raises:
+        SchemaError: there are none of that name.
+    """
+    if name not in tuple(Labels):
+        raise SchemaError(where="labels", faults=[f"must be one of {', '.join(Labels)}"])
+    return Labels(str(name))
+
+
 class Others(StrEnum):
     """What happens to columns that the schema does not name."""
 
@@ -75,7 +97,8 @@ class Attribute:
 
     `kind` None means: numeric if every value is a number, otherwise categorical.
     `order` lists the values of an ordinal column from low to high.
-    `bounds` are the lowest and highest possible value, for differentially private statistics.
+    `bounds` are the lowest and highest possible value: for differentially private statistics, and
+    where the intervals of round labels stop.
     `weight` makes a search treat a column as wider (keep it finer) than the others.
     `date_format` is how dates are written, such as %d.%m.%Y; None: ISO dates, or found out.
     `dates` says how they are released: "iso", or the "same" way.

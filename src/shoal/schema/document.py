@@ -19,14 +19,14 @@ from shoal.hierarchies.read import read_hierarchy, write_hierarchy
 from shoal.hierarchies.tree import Hierarchy
 from shoal.privacy import Promise
 from shoal.privacy import from_document as promise_from_document
-from shoal.schema.attribute import TECHNIQUES, Attribute, Kind, Others, Role
+from shoal.schema.attribute import TECHNIQUES, Attribute, Kind, Labels, Others, Role
 from shoal.schema.techniques import Technique, read_technique, write_technique
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
 _KEYS = frozenset(
     ("version", "columns", "others", "privacy", "utility", "suppression_limit", "missing",
-     "fold_case", "target", "waive")
+     "fold_case", "target", "labels", "waive")
 )  # fmt: skip
 _COLUMN_KEYS = frozenset(
     ("role", "kind", "hierarchy", "order", "weight", "bounds", "distance", "beta", "dates",
@@ -49,6 +49,7 @@ class SchemaParts(TypedDict):
     utility: str | None
     suppression_limit: float
     target: str | None
+    labels: Labels | None
     waive: tuple[str, ...]
 
 
@@ -132,6 +133,7 @@ def read_schema(
         utility=entry.name("utility"),
         suppression_limit=limit,
         target=entry.name("target"),
+        labels=None if document.get("labels") is None else entry.choice("labels", Labels),
         waive=waive,
     )
 

@@ -14,18 +14,30 @@ from shoal.core.suggest import did_you_mean
 from shoal.hierarchies.tree import Hierarchy
 from shoal.privacy import Promise
 from shoal.privacy.combine import combined
-from shoal.schema.attribute import KEPT, REMOVED, Attribute, Kind, Others, Proposals, Role
+from shoal.schema.attribute import (
+    KEPT,
+    REMOVED,
+    Attribute,
+    Kind,
+    Labels,
+    Others,
+    Proposals,
+    Role,
+)
 from shoal.schema.document import read_schema, write_attribute, write_options
 from shoal.schema.techniques import Technique
 
-__all__ = ["KEPT", "REMOVED", "Attribute", "Kind", "Others", "Proposals", "Role", "Schema"]
+__all__ = [
+    "KEPT", "REMOVED", "Attribute", "Kind", "Labels", "Others", "Proposals", "Role", "Schema",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schema:
     """Roles, kinds, hierarchies and weights of the columns, and the promise.
 
-    `fold_case` joins sensitive values that differ only by case, accents or spaces. `proposals`
+    `fold_case` joins sensitive values that differ only by case, accents or spaces. `labels` are
+    those that a class writes; None: a release takes the usual ones, a model tight ones. `proposals`
     is a job's word to its engine (see `Proposals`); no document has it.
 
     Example:
@@ -44,6 +56,7 @@ class Schema:
     utility: str | None = None
     suppression_limit: float = 0.0
     target: str | None = None
+    labels: Labels | None = None
     waive: tuple[str, ...] = ()  # kept columns that are meant as they are, whatever they hold
     proposals: Proposals = Proposals.NONE
 
@@ -51,6 +64,16 @@ class Schema:
         faults = _faults_of(self)
         if faults:
             raise SchemaError(where="schema", faults=faults)
+
+    @property
+    def has_round_labels(self) -> bool:
+        """Say whether classes write intervals of a public grid."""
+        return self.written_labels is Labels.ROUND
+
+    @property
+    def written_labels(self) -> Labels:
+        """Return the labels that a class writes."""
+        return self.labels or Labels.TIGHT
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -247,7 +270,7 @@ class Schema:
 
         column: writes an attribute.
         """
-        optional = ("missing", "fold_case", "utility", "target", "waive")
+        optional = ("missing", "fold_case", "utility", "target", "labels", "waive")
         return {
             "version": 1,
             "columns": {a.name: column(a) for a in self.attributes},

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
+from shoal.core.grids import Grid, Span
 from shoal.hierarchies.tree import Hierarchy
 from shoal.schema.schema import Kind
 from shoal.schema.sensitive import Scale
@@ -37,6 +38,8 @@ class Domain:
             method's own choice. `beta` is the exponent of the weighted ones.
         scale: of a sensitive column, how whoever judges reads and orders its values.
         node: of a sensitive column, the ladder's node of each code.
+        grid: where the intervals of a line may begin and end; None: at any value.
+        lift: the node of the tree that is released for each node; None: the node itself.
 
     Guarantee:
         `label(low, high)` covers every code from low to high, and
@@ -54,6 +57,8 @@ class Domain:
     beta: float = 1.0
     scale: Scale | None = None
     node: tuple[int, ...] | None = None
+    grid: Grid | None = None
+    lift: tuple[int, ...] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -72,26 +77,42 @@ class Domain:
     def cost(self, low: int, high: int) -> float:
         """Return the share of the column's information that releasing low … high loses."""
         if self.tree is not None:
-            node = self.tree.lca((int(self.position[low]), int(self.position[high])))
-            return self.tree.heights[node] / max(self.tree.height, 1)
+            return self.tree.heights[self.released_node(low, high)] / max(self.tree.height, 1)
         if low == high:
             return 0.0
         if low == 0 and self.has_missing:
             return 1.0
         if not self.span:  # numbers that floats cannot tell apart: their ranks can
             return (high - low) / max(len(self) - self.has_missing - 1, 1)
-        return float(self.position[high] - self.position[low]) / self.span
+        begin, end = self.position[low], self.position[high]
+        if self.grid is not None:
+            begin, end = self.released_span(low, high)[2:4]
+        return min(float(end - begin) / self.span, 1.0)
 
     def label(self, low: int, high: int) -> str | None:
         """Return what is written for a class whose codes run from low to high."""
         if low == high:
             return self.labels[low]
         if self.tree is not None:
-            node = self.tree.lca((int(self.position[low]), int(self.position[high])))
-            return self.tree.labels[node]
+            return self.tree.labels[self.released_node(low, high)]
         if low == 0 and self.has_missing:
             return self.root
+        if self.grid is not None:
+            return self.released_span(low, high).label
         return f"[{self.labels[low]}, {self.labels[high]}]"
+
+    def released_node(self, low: int, high: int) -> int:
+        """Return the node of the tree that is released for a class with these codes."""
+        assert self.tree is not None
+        if low == high:
+            return int(self.position[low])
+        node = self.tree.lca((int(self.position[low]), int(self.position[high])))
+        return node if self.lift is None else self.lift[node]
+
+    def released_span(self, low: int, high: int) -> Span:
+        """Return the interval of the grid that is released for two different values of a line."""
+        assert self.grid is not None
+        return self.grid.span(str(self.labels[low]), str(self.labels[high]))
 
     @property
     def is_plain_line(self) -> bool:
@@ -100,7 +121,7 @@ class Domain:
         But for those that all have the root's label. No text may look like an interval, or
         an interval with it like another one.
         """
-        if self.tree is not None:
+        if self.tree is not None or self.grid is not None:
             return False
         texts = [text for text in (*self.labels, self.root) if text is not None]
         return len(set(texts)) == len(texts) and not any(

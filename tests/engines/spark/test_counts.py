@@ -16,11 +16,12 @@ from shoal.methods.coarse import Coarse
 from shoal.methods.method import Setting
 from shoal.methods.registry import method_named
 from shoal.privacy import KAnonymity
-from shoal.schema.schema import Kind
+from shoal.schema.schema import Attribute, Kind, Role, Schema
 from shoal.table.domain import line_domain
 from shoal.table.frequency import from_codes
 
 AGE = line_domain("age", Kind.NUMERIC, ["1", "2"], [1, 2])
+SCHEMA = Schema(attributes=(Attribute(name="age", role=Role.QUASI),))
 TABLE = from_codes((AGE,), np.array([[0], [1]], dtype=np.int32), np.array([4, 5], dtype=np.int64))
 
 
@@ -49,7 +50,7 @@ def asked(monkeypatch):
 
 
 def distributed(most=10):
-    return DistributedCounts(None, SimpleNamespace(rows=95, summary=TABLE, chunks=None), most)
+    return DistributedCounts(SCHEMA, SimpleNamespace(rows=95, summary=TABLE, chunks=None), most)
 
 
 @pytest.mark.parametrize(("method", "partitions", "by"), [

@@ -14,6 +14,7 @@ from shoal.methods.method import MEASURES, Method
 from shoal.methods.parameters import choices, from_texts
 from shoal.methods.registry import METHODS, kind_named, method_named, resolve
 from shoal.reports.release import ReleaseReport
+from shoal.schema.attribute import USUAL_LABELS, labels_named
 from shoal.schema.schema import Schema
 
 # What the parameters of methods are called here; a method's own words explain the rest.
@@ -79,6 +80,13 @@ class MethodOptions(Group):
         "generalize|aggregate",
         shown="the method's own",
     )
+    labels: str | None = option(
+        None,
+        "Intervals end at: round (round numbers, months, quarters, years: no person's value) or "
+        "tight (the smallest and the largest value of a class).",
+        "HOW",
+        shown=str(USUAL_LABELS),
+    )
     partitions: int | None = option(
         None, "Learn on M parts of the table side by side, then join them.", "M"
     )
@@ -112,6 +120,8 @@ class MethodOptions(Group):
             schema = replace(schema, suppression_limit=self.suppression_limit)
         if self.utility is not None:
             schema = replace(schema, utility=self.utility)
+        if self.labels is not None:
+            schema = replace(schema, labels=labels_named(self.labels))
         return schema if self.target is None else replace(schema, target=self.target)
 
     def words(self, *, learns: bool) -> MethodWords:

@@ -32,6 +32,7 @@ from shoal.reports.release import Risk
 from shoal.schema.schema import Schema
 from shoal.table.frequency import FrequencyTable
 from shoal.table.recoding import Recoding, joined
+from shoal.table.rounding import rounded
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,8 @@ class DistributedCounts:
             found = with_distributed_centroids(self.frequencies, found, search.method.centroid)
         elif search.method.family == "microaggregation":
             found = found.with_classes(joined(found.recoding))
+        if self.schema.has_round_labels:
+            found = found.with_classes(rounded(found.recoding, self.schema))
         self._held.extend(found.persisted)
         return DistributedClasses(self, found, notices)
 

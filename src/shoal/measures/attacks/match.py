@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.schema.schema import Kind
 from shoal.table.domain import Domain
+from shoal.table.rounding import read_span
 
 _INTERVAL = re.compile(r"\[(.*), (.*)\]", re.DOTALL)
 
@@ -100,7 +101,8 @@ def label_ends(
         return (min(inside), max(inside)) if inside else (math.nan, math.nan)
     found = _INTERVAL.fullmatch(label)
     if not found:
-        return math.nan, math.nan
+        span = read_span(domain, label)
+        return (math.nan, math.nan) if span is None else (span.begin, span.end)
     low, high = (_place(domain, known, text) for text in found.groups())
     return low, high
 
