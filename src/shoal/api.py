@@ -98,7 +98,6 @@ __all__ = [
     "Techniques",
     "anonymize",
     "attack",
-    "auto_method",
     "budget_log",
     "budget_set",
     "budget_show",
@@ -403,11 +402,6 @@ def method_list() -> list[dict[str, str]]:
         {"name": name, "family": family, "summary": summary}
         for name, family, summary in (*found, *registry.OTHERS)
     ]
-
-
-def auto_method(*, model: bool = False) -> str:
-    """Return the method that `auto` stands for: for a release, or for a model."""
-    return registry.AUTO if model else registry.AUTO_RELEASE
 
 
 def sample(

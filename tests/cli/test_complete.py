@@ -20,13 +20,21 @@ ROOT = typer.main.get_command(app)
 FREE = {
     *("N", "X", "S", "M", "P", "C", "BITS", "DATE", "SQL", "URL", "TEXT", "SYNSET", "FORMAT"),
     *("MARKS", "NAMES", "COL=]A,B", "WORDS", "5,10", "8,4,2", "18,30,65"),
+    *("LIST", "NUMBER", "N,M", "N,N", "X,Y"),
 }  # what a person must know: a number, a date, a query
 KNOWN = {
     *("FILE", "INPUT", "MODEL", "RELEASE", "FILE|URI", "DIR", "FILE,FILE", "A,B", "COLUMN"),
     *("COLUMN=KEEP", "NAME=VALUE", "STATISTIC"),
 }
-NAMED = {"method", "utility", "encoding", "name"}  # NAME, and shoal knows which there are
-OWN = {"table", "dataset"}  # NAME, and only the user knows
+NAMED = {
+    "method",
+    "utility",
+    "encoding",
+    "name",
+    "profile",
+    "preset",
+}  # NAME, and shoal knows which there are
+OWN = {"table", "dataset", "by"}  # NAME, and only the user knows
 COLUMNS = {  # A,B: columns of the table, and nothing else
     *("qi", "sensitive", "identifying", "neutral", "person", "waive", "numeric", "categorical"),
     *("date", "pseudonym", "shift", "ranking", "by"),

@@ -17,7 +17,6 @@ from shoal.jobs.requests import (
     LearnRequest,
     Output,
     ReleaseRequest,
-    XkRequest,
     k_of,
     refuse,
     usual_checks,
@@ -151,13 +150,3 @@ def test_people_are_not_asked_about_without_attacks(name):
         Fault(f"--{flag}: not with --no-attacks or --engine spark")
     ]
     assert replace(RELEASE, checks=replace(checks, attacks="some")).faults() == []
-
-
-def test_a_release_under_xk_is_a_sorted_file():
-    asked = XkRequest(table="t.csv", schema=SCHEMA, k=5, output=Output(out="r.csv"))
-    assert asked.out == "r.csv"
-    assert replace(asked, output=Output(out="r.csv", suppressed="remove")).out == "r.csv"
-    wrong = replace(asked, output=Output(suppressed="star", keep_order=True))
-    with pytest.raises(SchemaError) as caught:
-        _ = wrong.out
-    assert len(caught.value.faults) == 3

@@ -21,6 +21,7 @@ from shoal.schema.schema import Schema
 if TYPE_CHECKING:
     from shoal.jobs.preset import Plan
     from shoal.jobs.release import Release
+    from shoal.jobs.xk import XkRelease
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +56,12 @@ class PresetOptions(opt.Group):
         )  # fmt: skip
 
 
+WRITTEN = opt.Use(
+    help={"out": "The release; - is standard output, once verified. Or a new folder."},
+    default={"suppressed": "remove"},
+)
+
+
 @opt.command(
     examples="""
     # every record shares its quasi-identifiers with at least four others
@@ -82,13 +89,7 @@ class PresetOptions(opt.Group):
 def anonymize(
     context: typer.Context,
     place: Annotated[opt.InputOptions, opt.Use(help={"source": SOURCE})],
-    written: Annotated[
-        opt.OutputOptions,
-        opt.Use(
-            help={"out": "The release; - is standard output, once verified. Or a new folder."},
-            default={"suppressed": "remove"},
-        ),
-    ],
+    written: Annotated[opt.OutputOptions, WRITTEN],
     columns: opt.ColumnOptions,
     replaced: opt.ReplacingOptions,
     promised: opt.PromiseOptions,
@@ -102,11 +103,9 @@ def anonymize(
 ) -> int:
     """Turn a table into a verified release."""
     check_options(context, method)
-    method.limit_threads()
     if has_tables(columns):
-        return anonymize_linked(
-            context, place, written, reported, columns, replaced, promised, method, answer
-        )
+        about = (columns, replaced, promised, method)
+        return anonymize_linked(context, place, written, reported, *about, answer)
     plan = rule.plan(place, columns, method)
     described = columns.read(promised, replaced) if plan is None else _promised(plan, promised)
     schema = method.added_to(described.with_waived(opt.names(columns.waive)))
@@ -115,22 +114,30 @@ def anonymize(
     reported.check(*inputs, str(output.out))
     if method.method == "xk":
         choices = xk.choices(columns, method.suppression_limit)
-        done = xk.release(
-            place.input(), schema, choices, output=output, seed=method.seed, sep=place.sep
-        )
-        _publish(done.report(), reported, place.input(), output)
-        answer.print(done.to_document(), "\n".join(applied_lines(done)))
-        return 0
+        done = xk.release(place, schema, choices, output=output, seed=method.seed)
+        return _answer_xk(done, reported, place.input(), output, answer)
+    seen = {"on_spark": place.on_spark, "reads": not answer.quiet}
     request = ReleaseRequest(
         table=place.input(), schema=schema, infer=columns.infer, separator=place.sep,
         key=replaced.key, output=output, **method.words(learns=False), **others.words(),
-        checks=checks.checks(
-            on_spark=place.on_spark, reads=not answer.quiet, report=reported.report
-        ),
+        checks=checks.checks(**seen, report=reported.report),
     )  # fmt: skip
     made = _released(request, plan)
     _publish(made, reported, request.table, output, checks.profile)
     answer.print(_document(made), "\n".join(_lines(made, written, method)))
+    return 0
+
+
+def _answer_xk(
+    done: XkRelease,
+    reported: opt.ReportOptions,
+    table: object,
+    output: Output,
+    answer: opt.AnswerOptions,
+) -> int:
+    """Publish a release under xk-anonymity, and say what was done."""
+    _publish(done.report(), reported, table, output)
+    answer.print(done.to_document(), "\n".join(applied_lines(done)))
     return 0
 
 

@@ -249,7 +249,12 @@ def _named(shown: str, name: str) -> Iterable[Proposal]:
 
         yield from map(Proposal, profile_names())
         return
-    known = {"utility": MEASURES, "encoding": _ENCODINGS, "statistic": STATISTICS}
+    known = {
+        "preset": ("hipaa-safe-harbor",),
+        "utility": MEASURES,
+        "encoding": _ENCODINGS,
+        "statistic": STATISTICS,
+    }
     few = [word for word in shown.split("|") if word.islower() and "," not in word]
     yield from map(Proposal, known.get(name, few))
 

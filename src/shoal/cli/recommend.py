@@ -27,7 +27,9 @@ class GoalOptions(opt.Group):
     )
     max_risk: float | None = opt.option(None, "With --goal loss: a share, such as 0.09.", "X")
     max_loss: float | None = opt.option(None, "With --goal risk: a share, such as 0.2.", "X")
-    risk: str = opt.option("maximum", "maximum (easiest to find) or average.", "WHAT")
+    risk: str = opt.option(
+        "maximum", "Of whoever is easiest to find, or on average.", "maximum|average"
+    )
 
     def is_asked(self) -> bool:
         """Say whether a goal is asked for; refuse a bound that has none, or not its own."""
@@ -140,7 +142,7 @@ def recommend(
     ]
     if apply:
         output = Output(out=written.out, inputs=(*place.files(), *columns.files()))
-        done = xk.release(table, schema, choices, output=output, seed=method.seed, sep=place.sep)
+        done = xk.release(place, schema, choices, output=output, seed=method.seed)
         document["applied"] = done.to_document()
         lines += [f"\nCarried out, in {written.out}:", *applied_lines(done)]
     answer.print(document, "\n".join(lines))

@@ -75,20 +75,19 @@ class XkOptions(opt.Group):
 
     def release(
         self,
-        table: object,
+        place: opt.InputOptions,
         schema: Schema,
         choices: Choices,
         *,
         output: Output,
         seed: int,
-        sep: str | None,
     ) -> XkRelease:
         """Carry it out."""
         from shoal.jobs.xk import release_xk
 
         request = XkRequest(
-            table=table, schema=schema, k=k_of(schema), output=output,
-            xk=self.xk, choices=choices, seed=seed, separator=sep,
+            table=place.input(), schema=schema, k=k_of(schema), output=output,
+            xk=self.xk, choices=choices, seed=seed, separator=place.sep,
             false_records=self.false_records, steps=self.steps,
         )  # fmt: skip
         return release_xk(request)
@@ -116,8 +115,12 @@ def given(context: typer.Context, *, among: tuple[str, ...] = ()) -> dict[str, s
 
 
 def check_options(context: typer.Context, method: opt.MethodOptions) -> None:
-    """Refuse what `anonymize` would ignore: xk's own options elsewhere, all others with xk."""
+    """Refuse what `anonymize` would ignore: xk's own options elsewhere, all others with xk.
+
+    Threads are limited, too, before anything is loaded that starts some.
+    """
     found = given(context)
+    method.limit_threads()
     if method.method == "xk":
         ignored = [option for name, option in found.items() if name not in (*OWN, *HONOURED)]
         why = "not with --method xk, which keeps k-anonymity and distinct l-diversity only"

@@ -82,9 +82,9 @@ class MethodOptions(Group):
     )
     labels: str | None = option(
         None,
-        "Intervals end at: round (round numbers, months, quarters, years: no person's value) or "
-        "tight (the smallest and the largest value of a class).",
-        "HOW",
+        "Intervals end at round numbers, months, quarters, years (no person's value), or at the "
+        "smallest and largest value of a class.",
+        "round|tight",
         shown=str(USUAL_LABELS),
     )
     partitions: int | None = option(
