@@ -29,7 +29,7 @@ def place(tmp_path_factory):
 def release(source, out, method="mondrian", utility="loss", **options):
     return api.anonymize(
         source, schema(utility=utility), privacy=PROMISE, out=out,
-        method=method, **options,
+        method=method, **{"labels": "tight", **options},
     )  # fmt: skip
 
 
