@@ -74,10 +74,12 @@ class CountsHere:
             recoding = self.learn_partitions(self.table, search)
         if search.release == "aggregate":
             return _aggregated_holding(recoding, search)
-        found = joined(recoding) if search.method.family == "microaggregation" else recoding
+        if search.method.family != "microaggregation":
+            return recoding
+        found = joined(recoding)  # what it keeps apart is one class where labels are released
         if found.table.persons is None:
             return found
-        return hold_persons(found, search.promise, borrow=search.method.makes_clusters)
+        return hold_persons(found, search.promise, borrow=True)
 
     def close(self) -> None:
         """Nothing is held elsewhere."""
