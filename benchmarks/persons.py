@@ -127,8 +127,8 @@ def rows() -> list[dict[str, Any]]:
 def write_guide(found: list[dict[str, Any]], place: Path) -> None:
     """Put the rows into the guide."""
     lines = [
-        "| method | promise | NCP by records | of its classes too small | NCP by persons | "
-        "of its classes too small | search takes |",
+        "| method | promise | NCP by records | classes that break it | NCP by persons | "
+        "classes that break it | search takes |",
         "|---|---|---|---|---|---|---|",
     ]
     lines += [

@@ -99,3 +99,9 @@ def test_a_measure_that_is_not_known_says_so_and_why() -> None:
         "  precision       not known (no hierarchy)",
         "  gain            infinite",
     ]
+
+
+def test_risks_of_persons_say_so():
+    risks = {"prosecutor": {"maximum": 0.5}, "below": {"5": 3}, "persons": 9}
+    lines = risk_lines(risks, risks)
+    assert any(line.split()[:4] == ["persons", "below", "5", "alike"] for line in lines)

@@ -113,3 +113,32 @@ def test_arrays_that_kernels_must_not_see_are_refused(
 ) -> None:
     with pytest.raises(KernelInputError):
         FrequencyTable(DOMAINS, codes, counts, (), np.zeros((len(counts), 0), dtype=np.int32))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    records=st.lists(
+        st.tuples(st.integers(0, 2), st.sampled_from([0, 1, 2, -1, -2])), min_size=1, max_size=9
+    )
+)
+def test_persons_of_each_value_are_counted_once(records):
+    line = line_domain("a", Kind.NUMERIC, ["0"], [0.0])
+    secret = line_domain("s", Kind.NUMERIC, ["0", "1", "2"], [0.0, 1.0, 2.0])
+    table, _ = join_rows(
+        (line,), np.zeros((len(records), 1), dtype=np.int32), np.ones(len(records), dtype=np.int64),
+        sensitive_domains=(secret,),
+        sensitive=np.array([[value] for value, _ in records], dtype=np.int32),
+        persons=np.array([who for _, who in records], dtype=np.int32),
+    )  # fmt: skip
+    named = [(v, ("once", i) if who == -1 else who) for i, (v, who) in enumerate(records)]
+    named = {pair for pair in named if pair[1] != -2}
+    (by_value,), people = table.people_of_all()
+    assert by_value.tolist() == [sum(v == value for v, _ in named) for value in range(3)]
+    assert people == len({who for _, who in named})
+    known = ((np.array([9, 9, 9]),), 27)
+    part = FrequencyTable(
+        domains=table.domains, codes=table.codes, counts=table.counts,
+        sensitive_domains=table.sensitive_domains, sensitive=table.sensitive,
+        persons=table.persons, whole_people=known,
+    )  # fmt: skip
+    assert part.people_of_all() is known

@@ -97,7 +97,7 @@ class TrialOptions(opt.Group):
     utility: str | None = opt.option(None, "What a lattice search minimizes.", "NAME")
     target: str | None = opt.option(None, "Column for the measure cm.", "COLUMN")
     preset: str | None = opt.option(
-        None, "The experiment of a paper: " + ", ".join(_PAPERS) + ".", "NAME"
+        None, "The experiment of a paper.", "|".join(_PAPERS)
     )
     seeds: str = opt.option("0", "One run each; the spread is shown.", "N,M")
     also: str | None = opt.option(None, "Further tables with the same columns.", "FILES")

@@ -250,7 +250,6 @@ def _named(shown: str, name: str) -> Iterable[Proposal]:
         yield from map(Proposal, profile_names())
         return
     known = {
-        "preset": ("hipaa-safe-harbor",),
         "utility": MEASURES,
         "encoding": _ENCODINGS,
         "statistic": STATISTICS,

@@ -79,9 +79,14 @@ class CountsHere:
             recoding = self.learn_partitions(self.table, search)
         if search.release == "aggregate":
             return _aggregated_holding(recoding, search)
-        found = joined(recoding) if search.method.family == "microaggregation" else recoding
-        if found.table.persons is not None:
-            found = hold_persons(found, search.promise, borrow=search.method.makes_clusters)
+        if search.method.family == "microaggregation":
+            recoding = joined(recoding)  # what it keeps apart is one class where labels are released
+            if recoding.table.persons is not None:
+                recoding = hold_persons(recoding, search.promise, borrow=True)
+        return self._labelled(recoding, search.promise)
+
+    def _labelled(self, found: Recoding, promise: Sequence[Promise]) -> Recoding:
+        """Give classes round labels, where the schema asks for these."""
         if not self.schema.has_round_labels:
             return found
         classes = found.classes
@@ -89,7 +94,7 @@ class CountsHere:
         if found.table.persons is None and found.classes == classes:
             return found
         # Classes with one label are one class, and what each kept they may break together.
-        return hold_persons(found, search.promise)
+        return hold_persons(found, promise)
 
     def close(self) -> None:
         """Nothing is held elsewhere."""
