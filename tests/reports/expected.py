@@ -1,7 +1,5 @@
 """What the documents of reports hold; made by `tests.reports.expect`."""
 
-# ruff: noqa: E501
-
 RELEASE = {
     "version": 1,
     "kind": "release",

@@ -119,7 +119,7 @@ def _easiest(report: ReleaseReport, least: int) -> str:
 
 
 def _numbers(report: ReleaseReport, about: About, least: int) -> tuple[Number, ...]:
-    after, lost = report.risk_after, report.utility.get("ncp") or 0.0
+    lost = report.utility.get("ncp") or 0.0
     squared = report.utility.get("sse_loss")
     if squared is not None:
         lost = squared / 100
