@@ -101,7 +101,7 @@ def write() -> None:
         f"{name} = {pprint.pformat(each, sort_dicts=False, width=96)}\n"
         for name, each in documents().items()
     ]
-    place.write_text(head + "# ruff: noqa: E501\n\n" + "\n".join(parts), encoding="utf-8")
+    place.write_text(head + "\n".join(parts), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,8 @@ RELEASE = {
             {
                 "name": "risk",
                 "text": "25 %",
-                "sentence": "for the record that is easiest to find",
+                "sentence": "for the record that is easiest to find. Records are "
+                "counted, not people",
                 "share": 0.25,
                 "limit": 0.1,
             },
@@ -578,7 +579,8 @@ LATTICE = {
             {
                 "name": "risk",
                 "text": "33.33 %",
-                "sentence": "for the record that is easiest to find",
+                "sentence": "for the record that is easiest to find. Records are "
+                "counted, not people",
                 "share": 0.3333333333333333,
                 "limit": 0.1,
             },

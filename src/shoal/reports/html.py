@@ -20,7 +20,7 @@ from shoal.reports.document import ReportDocument
 from shoal.reports.layout import blocks_of
 
 _STYLE = """
-body{font:16px/1.5 "Source Sans Pro",system-ui,sans-serif;color:#1c2733;max-width:52rem;
+body{font:1rem/1.5 "Source Sans Pro",system-ui,sans-serif;color:#1c2733;max-width:52rem;
 margin:2.5rem auto;padding:0 1rem;overflow-wrap:anywhere}
 h1{font-size:1.7rem;margin:0 0 .2rem} h2{font-size:1.3rem;margin:2.6rem 0 .6rem;
 border-bottom:2px solid #2f6f9f;padding-bottom:.2rem} h3{font-size:1.05rem;margin:1.5rem 0 .4rem}
@@ -42,9 +42,9 @@ svg{max-width:100%;height:auto;display:block;margin:.3rem 0}
 .sign span{flex:1;border-top:1px solid #1c2733;font-size:.85rem;color:#5b6b7a}
 pre{background:#f4f7f9;padding:.7rem;white-space:pre-wrap;font:.8rem/1.35 "DejaVu Sans Mono",
 ui-monospace,monospace}
-@media print{body{margin:0;max-width:none;font-size:11pt} h2{break-after:avoid}
+@media print{html{font-size:12px} body{margin:0;max-width:none;font-size:1rem} h2{break-after:avoid}
 h3{break-after:avoid} .keep,.card,.box,svg,tr{break-inside:avoid}
-h2.part:not(:first-of-type){break-before:page} @page{size:A4;margin:18mm}}
+h2.part{break-before:page} .card{flex:1 1 8rem} @page{size:A4;margin:18mm}}
 """
 
 
@@ -63,7 +63,8 @@ def to_html(report: ReportDocument) -> str:
 def _written(block: Block) -> str:
     match block:
         case Heading():
-            mark = " class='part'" if block.is_part else ""
+            # On paper each part but the first begins a page; warnings may stand before that one.
+            mark = " class='part'" if block.is_part and not block.text.startswith("1.") else ""
             return f"<h{block.level}{mark}>{escape(block.text)}</h{block.level}>"
         case Text():
             return f"<p{_tone(block.tone)}>{escape(block.text)}</p>"

@@ -125,8 +125,15 @@ def _highest(report: ReleaseReport) -> float:
     return max(least, report.risk_after.highest)
 
 
+def _easiest(report: ReleaseReport, least: int) -> str:
+    if report.risk_after.persons is not None:
+        return "for the person who is easiest to find"
+    counted = ". Records are counted, not people" if report.repeats and not least else ""
+    return f"for the record that is easiest to find{counted}"
+
+
 def _numbers(report: ReleaseReport, about: About, least: int) -> tuple[Number, ...]:
-    after, lost = report.risk_after, report.utility.get("ncp") or 0.0
+    lost = report.utility.get("ncp") or 0.0
     squared = report.utility.get("sse_loss")
     if squared is not None:
         lost = squared / 100
@@ -135,9 +142,7 @@ def _numbers(report: ReleaseReport, about: About, least: int) -> tuple[Number, .
         Number(
             name="risk",
             text=percent(_highest(report)),
-            sentence=f"for the {after.unit} who is easiest to find"
-            if after.persons is not None
-            else "for the record that is easiest to find",
+            sentence=_easiest(report, least),
             share=_highest(report),
             limit=None if about.profile is None else about.profile.limit(),
         ),
