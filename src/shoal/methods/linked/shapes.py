@@ -121,7 +121,9 @@ class Shapes:
             begin.append(width)
             width += places
         empty = np.zeros((persons, 0), dtype=np.int32)
-        return cls(tables, k, tuple(placed), tuple(begin), np.concatenate([empty, *columns], axis=1))
+        return cls(
+            tables, k, tuple(placed), tuple(begin), np.concatenate([empty, *columns], axis=1)
+        )
 
     @cached_property
     def distinct(self) -> list[Gathered]:
