@@ -138,6 +138,14 @@ def test_a_nested_view_is_let_through_and_may_name_the_ledger(project, k):
         project.release(nested_in="7")
 
 
+def test_the_finest_release_is_proposed_to_be_nested_in(project):
+    project.release()
+    project.release(schema=keyed_schema(k=9), nested_in="1")
+    assert "(--nested-in 1)" in project.refused(method="oka")
+    report, _ = project.release(schema=keyed_schema(k=6), nested_in="1")
+    assert report.facts["ledger"]["beside"] == [1, 2]
+
+
 def test_the_order_of_rows_and_further_columns_do_not_matter(project):
     plain = replace(plain_schema(), others=Others.DROP)
     for table, schema in ((PEOPLE, plain), (KEYED, keyed_schema())):

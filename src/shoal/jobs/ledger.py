@@ -171,11 +171,12 @@ class Book:
         worst = [p for p in past if not replace(alone, past=(p,)).compose().holds] or past
         named = ", ".join(each.entry.title for each in worst)
         numbers = ",".join(str(each.entry.number) for each in worst)
+        finest = max(past, key=lambda each: each.entry.classes).entry
         changes = "".join(f"; {text}" for text in found.warnings)
         raise UnsafeReleaseError(
             problem=f"beside {named} in the ledger it gives away what no release gives away alone: "
             f"{words(found)}{changes}; nothing was written. Make it a coarser or finer view "
-            f"(--nested-in {worst[-1].entry.number}), or, if it is meant: "
+            f"(--nested-in {finest.number}), or, if it is meant: "
             f"--waive-composition {numbers}"
         )
 
