@@ -23,7 +23,18 @@ FREE = {
     *("LIST", "NUMBER", "N,M", "N,N", "X,Y"),
 }  # what a person must know: a number, a date, a query
 KNOWN = {
-    *("FILE", "INPUT", "MODEL", "RELEASE", "FILE|URI", "DIR", "FILE,FILE", "FILES", "A,B", "COLUMN"),
+    *(
+        "FILE",
+        "INPUT",
+        "MODEL",
+        "RELEASE",
+        "FILE|URI",
+        "DIR",
+        "FILE,FILE",
+        "FILES",
+        "A,B",
+        "COLUMN",
+    ),
     *("COLUMN=KEEP", "NAME=VALUE", "STATISTIC"),
 }
 NAMED = {

@@ -96,9 +96,7 @@ class TrialOptions(opt.Group):
     partitions: str | None = opt.option(None, "Numbers of parts, learned side by side.", "N,M")
     utility: str | None = opt.option(None, "What a lattice search minimizes.", "NAME")
     target: str | None = opt.option(None, "Column for the measure cm.", "COLUMN")
-    preset: str | None = opt.option(
-        None, "The experiment of a paper.", "|".join(_PAPERS)
-    )
+    preset: str | None = opt.option(None, "The experiment of a paper.", "|".join(_PAPERS))
     seeds: str = opt.option("0", "One run each; the spread is shown.", "N,M")
     also: str | None = opt.option(None, "Further tables with the same columns.", "FILES")
     request: str | None = opt.option(

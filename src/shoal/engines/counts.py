@@ -80,7 +80,9 @@ class CountsHere:
         if search.release == "aggregate":
             return _aggregated_holding(recoding, search)
         if search.method.family == "microaggregation":
-            recoding = joined(recoding)  # what it keeps apart is one class where labels are released
+            recoding = joined(
+                recoding
+            )  # what it keeps apart is one class where labels are released
             if recoding.table.persons is not None:
                 recoding = hold_persons(recoding, search.promise, borrow=True)
         return self._labelled(recoding, search.promise)
