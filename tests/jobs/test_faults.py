@@ -45,3 +45,9 @@ def test_records_that_a_pseudonym_links_are_not_judged_beside_others():
     ]  # fmt: skip
     assert beside_faults(schema(), "c.csv", "l.db", ("1",)) == []
     assert [f.where for f in beside_faults(schema(), None, None, ("1",))] == ["--waive-composition"]
+
+
+def test_round_labels_would_join_what_an_earlier_release_keeps_apart():
+    labelled = Schema.from_document({"columns": {"age": "quasi"}, "labels": "round"})
+    assert [f.where for f in beside_faults(labelled, "c.csv", None, ())] == ["--nested-in"]
+    assert beside_faults(labelled, None, "l.db", ()) == []  # the ledger judges what is written

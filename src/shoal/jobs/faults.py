@@ -78,4 +78,8 @@ def beside_faults(
         named = {"--ledger": ledger, "--nested-in": nested_in}
         text = "a pseudonym of the person links its records; leave one of both out"
         found += [Fault(text, option) for option, place in named.items() if place is not None]
+    if nested_in is not None and schema.has_round_labels:
+        # Classes whose round labels are equal are joined, across earlier classes, too.
+        text = "round labels may join what an earlier release keeps apart; take --labels tight"
+        found.append(Fault(text, "--nested-in"))
     return found
