@@ -42,6 +42,7 @@ class Naive:
         self.columns, self.records, self.sensitive = columns, records, sensitive
         self.models = models
         self.n = len(records)
+        self.are_left = False  # the records are those that suppression has left
         # The share is meant as a decimal: 0.29 of 100 is 29.
         self.budget = min(math.floor(round(limit * self.n, 6)), self.n - 1)
 
@@ -71,15 +72,19 @@ class Naive:
             mine[record[1][s]] += 1
         for record in self.records:
             whole[record[1][s]] += 1
+        # Whoever judges the records that are left knows no value that only others had.
+        there = [value for value in range(size) if whole[value] or not self.are_left]
         tree = {}
         if self.sensitive[s].tree is not None:
             tree = {
                 "parents": self.sensitive[s].tree.parents,
                 "heights": self.sensitive[s].tree.heights,
-                "node_of_value": [int(node) for node in self.sensitive[s].position],
+                "node_of_value": [int(self.sensitive[s].position[value]) for value in there],
             }
-        reference = Reference(whole, values=self.sensitive[s].labels, **tree)
-        return model.holds(EquivalenceClass(len(members), mine, reference=reference))
+        labels = [self.sensitive[s].labels[value] for value in there]
+        reference = Reference([whole[value] for value in there], values=labels, **tree)
+        own = [mine[value] for value in there]
+        return model.holds(EquivalenceClass(len(members), own, reference=reference))
 
     def split(self, node):
         """Return published classes and suppressed records (with their generalized values)."""
@@ -97,8 +102,9 @@ class Naive:
         whole = self.records
         while suppressed:
             self.records = [record for members in published.values() for record in members]
+            self.are_left = True
             failing = [key for key, members in published.items() if not self.holds(members)]
-            self.records = whole
+            self.records, self.are_left = whole, False
             if not failing:
                 break
             for key in failing:

@@ -262,7 +262,7 @@ def commands_of(context: typer.Context, source: str, trials: Sequence[Trial]) ->
             continue
         value, flag = context.params[name], max(each.opts, key=len)
         if isinstance(value, bool):
-            shared.append(flag if value else f"--no-{flag[2:]}")
+            shared.append(flag if value else each.secondary_opts[0])
         else:
             several = value if isinstance(value, (list, tuple)) else [value]
             shared += [word for one in several for word in (flag, str(one))]

@@ -236,12 +236,14 @@ def _sink(draft: Path, frames: Iterator[pl.DataFrame], *, ending: str) -> None:
 
     table = register_io_source(source, schema=first.schema)
     try:
-        if ending == ".parquet":
-            table.sink_parquet(draft, row_group_size=CHUNK, engine="streaming")
-        elif ending == ".jsonl":
-            table.sink_ndjson(draft, engine="streaming")
-        else:
-            table.sink_ipc(draft, compression="zstd", engine="streaming")
+        # An open file: by its name, Polars may make it anew after an error has removed it.
+        with draft.open("wb") as file:
+            if ending == ".parquet":
+                table.sink_parquet(file, row_group_size=CHUNK, engine="streaming")
+            elif ending == ".jsonl":
+                table.sink_ndjson(file, engine="streaming")
+            else:
+                table.sink_ipc(file, compression="zstd", engine="streaming")
     except pl.exceptions.PolarsError as error:
         if faults:
             raise faults[0] from None

@@ -369,7 +369,7 @@ def test_records_of_a_tuple_that_classes_share_are_dealt_out_alike(
         Recoder, "_dealt", lambda self, *given: dealt.append(given[-1]) or deal(self, *given)
     )
     table = table_of(shape, 150).with_columns(c=pl.lit("7"), a=pl.lit("1"))
-    reports, places = both(tmp_path, table, schema_of(K), method="kmember")
+    reports, places = both(tmp_path, table, schema_of(K), method="oka")
     assert places[1].read_bytes() == places[0].read_bytes()
     assert alike(*reports)
     assert dealt == [("person",)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.methods.lattice.answering import begun
 from tests.methods.lattice.cases import PROMISES
@@ -17,6 +17,7 @@ COMPARING = [name for name, models in PROMISES.items() if any(m.compares for m i
 @pytest.mark.parametrize("promise", COMPARING)
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 2**32))
+@example(seed=112)  # a value of suppressed records alone: the order has one place fewer
 def test_repair_leaves_classes_that_hold_among_the_records_left(promise, seed):
     evaluator, _, naive = begun(seed, promise, 1.0)
     for node in list(naive.nodes())[:6]:
