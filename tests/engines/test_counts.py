@@ -90,6 +90,9 @@ def test_compiling_says_so_and_searches_a_tiny_table_only():
         def must_compile(self):
             return self.must
 
+        def hurried(self):
+            return self
+
         def search(self, tiny, promise):
             seen.append(tiny.rows)
             raise NoSolutionError(problem="two records need not meet anything")

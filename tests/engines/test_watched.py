@@ -118,9 +118,9 @@ def test_a_file_without_a_length_has_no_share(tmp_path):
 def test_the_time_limit_of_a_search_is_told():
     heard = Heard()
     with watched_by(heard):
-        shoal.anonymize(FRAME, method=shoal.Refine(seconds=20.0), **ASKED)
+        shoal.anonymize(FRAME, method=shoal.Refine(seconds=2.0), **ASKED)
         shoal.infer(FRAME, seconds=7.0)
-    assert heard.limits == [20.0, 7.0]
+    assert heard.limits == [2.0, 7.0]
 
 
 @pytest.mark.local("frames in memory")

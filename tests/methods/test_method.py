@@ -52,6 +52,12 @@ def test_a_search_is_given_its_parameters_and_the_setting():
     assert searched(asked) == (asked, Setting())
 
 
+def test_a_method_that_is_tried_out_first_does_not_take_its_time_twice():
+    assert Sample(seconds=30.0, rounds=5).hurried() == Sample(seconds=0.001, rounds=5)
+    asked = Sample(rounds=5)
+    assert asked.hurried() is asked
+
+
 def test_a_method_is_frozen_and_survives_the_way_to_a_worker():
     asked = Sample(rounds=5)
     with pytest.raises(FrozenInstanceError):

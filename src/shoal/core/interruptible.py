@@ -90,7 +90,7 @@ def heard_again(delay: float = 0.01) -> Iterator[None]:
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
             before(unraisable)
             return
-        timer = threading.Timer(delay, signal.raise_signal, (signal.SIGINT,))
+        timer = threading.Timer(delay, _interrupt_main)
         timer.daemon = True
         timer.start()
 
@@ -99,6 +99,15 @@ def heard_again(delay: float = 0.01) -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = before
+
+
+def _interrupt_main() -> None:
+    """Send the main thread a signal of its own: one that this thread gets wakes no sleep of it."""
+    main = threading.main_thread().ident
+    if main is not None and hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _started(target: Callable[[], None]) -> threading.Thread:

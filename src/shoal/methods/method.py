@@ -6,12 +6,21 @@ Only the standard library is loaded here: a search is loaded when it runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from math import isfinite
 from numbers import Integral, Real
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeVar,
+    get_args,
+    get_origin,
+)
 from typing import get_type_hints as hints_of
 
 from shoal.core.errors import MethodError
@@ -172,6 +181,13 @@ class Method:
         cache = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
         index: Callable[[], object] | None = getattr(cache, "_load_index", None)
         return index is not None and not index()
+
+    def hurried(self) -> Self:
+        """Return the method with hardly any time, if its time is limited."""
+        if getattr(self, "seconds", None) is None:
+            return self
+        change: Callable[..., Self] = replace
+        return change(self, seconds=0.001)
 
     def to_document(self) -> dict[str, object]:
         """Return the name, and the parameters that are not at their default."""
