@@ -142,6 +142,8 @@ def refine(
     Guarantee:
         Up to GROWN rows it never loses more than `bestcut` or Mondrian under the same promise
         and, but for effort fast, than `kmember`; without seconds, more effort never loses more.
+        Where persons are counted, this holds for k alone: beyond it, the last repair comes after
+        the partitions were compared.
     """
     effort, seconds = method.effort, method.seconds
     stop = None if seconds is None else time.perf_counter() + seconds
