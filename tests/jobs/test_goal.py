@@ -49,6 +49,13 @@ def test_a_bound_that_nothing_keeps_is_said_with_the_least_there_is(tmp_path):
         reach(asked(tmp_path, "risk", 0.0001))
 
 
+def test_where_no_release_can_be_made_the_reason_is_said(tmp_path):
+    request = asked(tmp_path, "loss", 0.2)
+    (tmp_path / "people.csv").write_text("age,job,grade,ill\n", encoding="utf-8")
+    with pytest.raises(NoSolutionError, match="no release could be made: .*no record"):
+        reach(request)
+
+
 def test_a_goal_that_cannot_be_meant_is_refused_with_all_faults(tmp_path):
     with pytest.raises(SchemaError) as caught:
         asked(tmp_path, "beauty", 2.0, risk="mean").check()

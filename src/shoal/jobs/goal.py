@@ -109,6 +109,8 @@ def reach(request: GoalRequest, *, watch: Watch | None = None) -> Reached:
         _try(request, between, trials, runs, watch)
     compared = Compared(runs=tuple(with_front(list(runs.values()))))
     fit = [run for run in compared.runs if request.reaches(run)]
+    if all(run.error is not None for run in compared.runs):  # the table is why, not the bound
+        raise NoSolutionError(problem=f"no release could be made: {compared.runs[0].error}")
     if not fit:
         name = "risk" if request.minimize == "loss" else "loss"
         known = [request.figures(run)[1] for run in compared.runs if run.error is None]
