@@ -52,7 +52,7 @@ def test_a_bound_that_nothing_keeps_is_said_with_the_least_there_is(tmp_path):
 def test_where_no_release_can_be_made_the_reason_is_said(tmp_path):
     request = asked(tmp_path, "loss", 0.2)
     (tmp_path / "people.csv").write_text("age,job,grade,ill\n", encoding="utf-8")
-    with pytest.raises(NoSolutionError, match="no release could be made: .*no record"):
+    with pytest.raises(NoSolutionError, match=r"no release could be made: .*no record"):
         reach(request)
 
 

@@ -43,7 +43,9 @@ def _lists() -> Generated:
     return {
         name: (
             str | None,
-            Option(f"{each.help}; several: A,B.", "LIST", each.default or False, each.flags),
+            Option(
+                f"{each.help.rstrip('.')}; several: 2,5.", "LIST", each.default or False, each.flags
+            ),
         )
         for name, each in options().items()
     }
