@@ -1,7 +1,7 @@
 # Everything a fresh machine needs is python3 (3.11 or newer, with venv), pip and make.
 #
 #   make run     set up what running needs, make a sample, release it, verify the release
-#   make test    set up what tests need too, and run every test but the nightly ones
+#   make test    set up what tests need too, and run every test but the nightly ones, with a sample of each law
 #   make test-all    every test: 10,000 random releases before an independent judge, for one
 #   make test-spark  the tests that go through an engine once more, on Spark (needs Java)
 #   make test-plain  the kernels' tests once more, compiled by Numba's own way
@@ -10,6 +10,9 @@
 #   make readme  renew the output that README shows
 #   make tutorials   renew what the Python examples of the tutorials print
 #   make mistakes    renew the page of mistakes and their messages
+#   make reference   renew the pages of commands, methods and Python names
+#   make docs    the documentation as a site, in site/
+#   make dist    wheel and source distribution in dist/, with an SBOM (CycloneDX) of what running needs
 
 PYTHON ?= python3
 VENV := .venv
@@ -18,9 +21,11 @@ RUNS := $(VENV)/.runs
 STAMP := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 OUT := out
+SITE := .venv-docs/.ready
+BUILD := .venv-dist/.ready
 MICROPYTHON := $(VENV)/npm/.ready
 
-.PHONY: run test test-all test-plain test-spark check house readme tutorials mistakes format lock bench clean
+.PHONY: run test test-all test-plain test-spark check house readme tutorials mistakes reference docs dist format lock bench clean
 
 # Kernels are compiled when a command first needs them: `make run` needs few.
 $(RUNS): requirements-run.lock pyproject.toml
@@ -50,7 +55,8 @@ $(MICROPYTHON): $(STAMP)
 	@touch $@
 
 test: $(MICROPYTHON)
-	SHOAL_NPM=$(abspath $(dir $(MICROPYTHON))) $(BIN)/python -m pytest -n 2 --dist loadgroup -m "not nightly"
+	SHOAL_NPM=$(abspath $(dir $(MICROPYTHON))) $(BIN)/python -m pytest -n 2 --dist loadgroup \
+	    --hypothesis-profile=sample -m "not nightly"
 
 test-all: $(MICROPYTHON)
 	SHOAL_NPM=$(abspath $(dir $(MICROPYTHON))) $(BIN)/python -m pytest -n 2 --dist loadgroup
@@ -80,6 +86,29 @@ tutorials: $(STAMP)
 mistakes: $(STAMP)
 	$(BIN)/python -m tests.docs.mistakes
 
+reference: $(STAMP)
+	$(BIN)/python -m tests.docs.reference
+
+# The site's generator has an environment of its own: it shares nothing with what it describes.
+$(SITE): requirements-docs.lock
+	$(PYTHON) -m venv --clear $(dir $@)
+	$(dir $@)bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
+	@touch $@
+
+docs: $(SITE)
+	$(dir $(SITE))bin/zensical build --strict
+
+$(BUILD): requirements-dist.lock
+	$(PYTHON) -m venv --clear $(dir $@)
+	$(dir $@)bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dist.lock
+	@touch $@
+
+dist: $(BUILD)
+	rm -rf dist
+	$(dir $(BUILD))bin/python -m build --outdir dist .
+	$(dir $(BUILD))bin/cyclonedx-py requirements requirements-run.lock --pyproject pyproject.toml \
+	    --output-reproducible --output-format JSON --output-file dist/shoal.cdx.json
+
 format: $(STAMP)
 	$(BIN)/ruff check --fix src tests benchmarks
 	$(BIN)/ruff format src tests benchmarks
@@ -94,7 +123,9 @@ COMPILE := uv pip compile pyproject.toml --universal --python-version 3.11 \
 lock:
 	$(COMPILE) --extra dev -o requirements.lock
 	$(COMPILE) --group build --constraint requirements.lock -o requirements-run.lock
+	$(subst pyproject.toml,--group docs,$(COMPILE)) -o requirements-docs.lock
+	$(subst pyproject.toml,--group dist,$(COMPILE)) -o requirements-dist.lock
 
 clean:
-	rm -rf $(VENV) $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-docs .venv-dist site $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -7,10 +7,12 @@ also writes the table of the guide to persons.
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 import shoal
@@ -98,10 +100,43 @@ def command_ratio(table: pl.DataFrame, method: str) -> float:
     return spent[1] / spent[0]
 
 
+def large(method: str = "bestcut", records: int = 3_000_000, persons: int = 500_000) -> None:
+    """Print what the whole command takes on many records, with persons and without.
+
+    python -c "from benchmarks.persons import large; large()"
+
+    The records are those of `diabetes_130`, drawn anew; each is about a person drawn by chance.
+    """
+    table = stays()
+    chance = np.random.default_rng(0)
+    drawn = table.select([*QUASI, SECRET])[chance.integers(table.height, size=records)]
+    drawn = drawn.with_columns(pl.Series(PERSON, chance.integers(persons, size=records)))
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "stays.csv"
+        drawn.write_csv(place)
+        del drawn
+        for role in ("--identifying", "--person"):
+            words = ["anonymize", str(place), "--qi", ",".join(QUASI), "--sensitive", SECRET,
+                     "--missing", "?", "--method", method, "-k", "5", role, PERSON, "--json",
+                     "--out", str(Path(folder) / "out.csv")]  # fmt: skip
+            done = run_command(words)
+            found = json.loads(done.output)
+            print(
+                f"{method} {role}: {done.cpu:.1f} CPU s, {done.megabytes:.0f} MB, NCP "
+                f"{found['utility']['ncp']:.4f}, {found['persons']} persons, smallest class "
+                f"{found['smallest_class']}", flush=True,
+            )  # fmt: skip
+
+
+def stays() -> pl.DataFrame:
+    """Return the columns that are used."""
+    place = DATA / "diabetes_130" / "diabetic_data.csv.gz"
+    return pl.read_csv(place, infer_schema=False).select([*QUASI, SECRET, PERSON])
+
+
 def rows() -> list[dict[str, Any]]:
     """Return one row a method and promise; put them into the guide, too."""
-    place = DATA / "diabetes_130" / "diabetic_data.csv.gz"
-    table = pl.read_csv(place, infer_schema=False).select([*QUASI, SECRET, PERSON])
+    table = stays()
     found = []
     for method, promise in PLAN:
         row: dict[str, Any] = {
@@ -122,6 +157,69 @@ def rows() -> list[dict[str, Any]]:
         print(found[-1], flush=True)
     write_guide(found, GUIDE)
     return found
+
+
+def picture() -> None:
+    """Draw the class in which one patient is most alone, by records, and theirs by persons.
+
+    python -c "from benchmarks.persons import picture; picture()"
+    """
+    table = stays()
+    asked = {"qi": QUASI, "sensitive": [SECRET], "missing": ["?"], "method": "bestcut", "k": 5}
+    shown = []
+    number = "number"
+    for words in ({}, {"person": PERSON}):
+        made = shoal.anonymize(table, keep_order=True, **asked, **words).table
+        seen = made.select(QUASI).with_columns(table[PERSON]).with_row_index(number)
+        by = seen.group_by(QUASI).agg(pl.col(PERSON), pl.col(number))
+        few = by.with_columns(people=pl.col(PERSON).list.n_unique())
+        if not shown:  # the largest of those with one patient alone
+            own = few.filter(pl.col("people") == 1).sort(pl.col(number).list.len(), number)[-1]
+            target, alone = own[number][0][0], few.filter(pl.col("people") == 1).height
+        else:
+            own = few.filter(pl.col(number).list.contains(target))
+        shown.append(own[PERSON][0].to_list())
+    (ROOT / "docs/images/one-patient.svg").write_text(_drawn(shown, alone), encoding="utf-8")
+    print([(len(each), len({*each})) for each in shown], alone)
+
+
+def _drawn(classes: list[list[str]], alone: int) -> str:
+    """Return two classes as squares, a colour a patient."""
+    colours = [
+        "#2f6f9f",
+        "#c8553d",
+        "#588b8b",
+        "#e0a458",
+        "#7a5c9e",
+        "#8a8f98",
+        "#3b7d3b",
+        "#a08a2c",
+    ]
+    titles = [
+        f"k = 5 counted by records: one of {alone} classes with one patient alone",
+        "k = 5 counted by persons: the class of the same stay",
+    ]
+    parts = []
+    for i, (title, people) in enumerate(zip(titles, classes, strict=True)):
+        top = 10 + 100 * i
+        names = list(dict.fromkeys(people))
+        said = f"{len(people)} records, {len(names)} patient{'s' if len(names) > 1 else ''}"
+        parts.append(f'<text x="10" y="{top + 16}" font-weight="bold">{title}</text>')
+        parts.append(f'<text x="10" y="{top + 72}">{said}</text>')
+        for n, who in enumerate(sorted(people, key=names.index)):
+            at = names.index(who)
+            parts.append(
+                f'<rect x="{10 + 34 * n}" y="{top + 26}" width="28" height="28" rx="4" '
+                f'fill="{colours[at % len(colours)]}"/>'
+                f'<text x="{24 + 34 * n}" y="{top + 45}" fill="#fff" text-anchor="middle">'
+                f"{chr(97 + at)}</text>"
+            )
+    wide = max(560, 20 + 34 * max(map(len, classes)))
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} 200" '
+        'font-family="sans-serif" font-size="14">',
+        f'<rect width="{wide}" height="200" fill="#fff"/>', *parts, "</svg>\n",
+    ])  # fmt: skip
 
 
 def write_guide(found: list[dict[str, Any]], place: Path) -> None:

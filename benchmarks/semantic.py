@@ -25,9 +25,9 @@ from benchmarks.measure import DATA, ROOT
 from shoal.hierarchies.read import load_hierarchy
 from shoal.hierarchies.tree import Hierarchy
 from shoal.hierarchies.wordnet import read_mapping, wordnet_hierarchy
-from shoal.measures.aggregation import sse_loss
 from shoal.methods import registry
 from shoal.methods.microaggregation.centroids import centroids
+from shoal.methods.microaggregation.squared_error import sse_loss
 from shoal.privacy import KAnonymity
 from shoal.schema.schema import Attribute, Kind, Role
 from shoal.table.frequency import FrequencyTable

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
-from tests import on_spark
+from tests import on_spark, sampling
+from tests.jobs.workers import lent_workers, worker_processes  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]
 ADULT_QUASI = (
@@ -56,6 +57,8 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
+    if sampling.is_asked():
+        sampling.sample(items)
     if config.getoption("engine") == "spark":
         items[:], others = on_spark.select(items, ROOT)
         config.hook.pytest_deselected(items=others)

@@ -13,6 +13,7 @@ import pytest
 import shoal
 from shoal import api
 from shoal.core.errors import MethodError, PrivacyError, SchemaError
+from shoal.jobs import set_answers
 from shoal.jobs.requests import (
     AttackRequest,
     Checks,
@@ -61,6 +62,7 @@ def asked(monkeypatch):
         (api.inferring, "infer"), (api.xk_job, "recommend"), (api.xk_job, "release_xk"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, kept)
+    monkeypatch.setattr(set_answers, "risk", kept)  # of a table without a column of sets
     return found
 
 

@@ -27,11 +27,18 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "kernels": ({"core", "privacy"}, {"numpy", "numba", "llvmlite"}),
     "table": (_GROUND, {"numpy"}),
     "methods": (_GROUND | {"kernels", "table"}, {"numpy"}),
-    "measures": (_GROUND | {"kernels", "table", "methods"}, {"numpy"}),
+    "measures": (
+        _GROUND | {"kernels", "table", "methods"},
+        {"numpy", "scipy", "sklearn", "threadpoolctl"},
+    ),
     "inference": (_GROUND | {"kernels"}, {"numpy"}),
     "dp": (_GROUND, {"opendp", "numpy", "polars", "psycopg"}),
     "samples": (_GROUND, {"numpy", "polars"}),
-    "formats": (_GROUND | {"kernels"}, {"numpy", "polars", "pyarrow", "duckdb"}),
+    "formats": (
+        _GROUND | {"kernels"},
+        {"numpy", "polars", "pyarrow", "duckdb", "fastexcel", "xlsxwriter", "pyreadstat"}
+        | {"zstandard", "pymysql", "adbc_driver_postgresql"},
+    ),
     "engines": (
         _GROUND | {"kernels", "table", "methods", "measures", "inference", "formats", "edge"},
         {"numpy", "polars", "pyarrow", "pyspark"},
@@ -40,7 +47,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         _GROUND
         | {"kernels", "table", "methods", "measures", "inference", "dp", "formats", "engines"}
         | {"edge"},
-        {"polars"},
+        {"polars", "cryptography"},
     ),
     "api": (
         _GROUND
@@ -52,8 +59,15 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         _GROUND | {"api", "methods", "formats"},
         {"sklearn", "numpy", "polars"},
     ),
-    "cli": (_GROUND | {"api", "jobs", "methods", "formats"}, {"typer", "rich"}),
-    "web": (_GROUND | {"api", "jobs", "methods"}, {"nicegui"}),
+    "cli": (_GROUND | {"api", "jobs", "methods", "formats", "web", "service"}, {"typer", "rich"}),
+    "web": (
+        _GROUND | {"api", "jobs", "methods", "formats"},
+        {"nicegui", "fastapi", "starlette", "uvicorn", "polars"},
+    ),
+    "service": (
+        _GROUND | {"api", "jobs", "formats", "web"},
+        {"starlette", "uvicorn"},
+    ),
 }
 
 

@@ -27,12 +27,14 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from shoal.dp.budget import Budget as Budget
     from shoal.formats.csv_file import CsvFile as CsvFile
     from shoal.formats.database import Database as Database
+    from shoal.formats.excel import ExcelFile as ExcelFile
     from shoal.formats.spark_table import SparkTable as SparkTable
     from shoal.hierarchies.tree import Hierarchy as Hierarchy
     from shoal.inference.infer import Inference as Inference
     from shoal.jobs.encode import Encoded as Encoded
     from shoal.jobs.linked import LinkedRelease as LinkedRelease
     from shoal.jobs.linked import release_linked as release_linked
+    from shoal.jobs.linked import risk_linked as risk_linked
     from shoal.jobs.linked import verify_linked as verify_linked
     from shoal.jobs.linked_requests import LinkedRequest as LinkedRequest
     from shoal.jobs.linked_requests import LinkedVerifyRequest as LinkedVerifyRequest
@@ -51,6 +53,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from shoal.methods.catalogue import KMember as KMember
     from shoal.methods.catalogue import KMemberParallel as KMemberParallel
     from shoal.methods.catalogue import KModes as KModes
+    from shoal.methods.catalogue import LocalSuppression as LocalSuppression
     from shoal.methods.catalogue import Mdav as Mdav
     from shoal.methods.catalogue import MdavGeneric as MdavGeneric
     from shoal.methods.catalogue import Mondrian as Mondrian
@@ -88,6 +91,7 @@ _HOMES = {
     "Attribute": "shoal.schema.schema",
     "Budget": "shoal.dp.budget",
     "CsvFile": "shoal.formats.csv_file",
+    "ExcelFile": "shoal.formats.excel",
     "Database": "shoal.formats.database",
     "Hierarchy": "shoal.hierarchies.tree",
     "Kind": "shoal.schema.schema",
@@ -128,6 +132,7 @@ _HOMES = {
             "KMemberParallel",
             "KModes",
             "Kaca",
+            "LocalSuppression",
             "Mdav",
             "MdavGeneric",
             "Mondrian",
@@ -158,6 +163,7 @@ _HOMES = {
     "recommend": "shoal.api",
     "release_linked": "shoal.jobs.linked",
     "risk": "shoal.api",
+    "risk_linked": "shoal.jobs.linked",
     "stats": "shoal.api",
     "verify": "shoal.api",
     "verify_linked": "shoal.jobs.linked",

@@ -15,6 +15,7 @@ from shoal.engines.local.drift import DriftReport
 from shoal.engines.local.write import write_text
 from shoal.formats.csv_file import CsvFile
 from shoal.formats.database import Database
+from shoal.formats.excel import ExcelFile
 from shoal.formats.frames import Frame
 from shoal.formats.spark_table import SparkTable
 from shoal.hierarchies.tree import Hierarchy
@@ -48,6 +49,8 @@ from shoal.jobs.requests import (
     XkRequest,
     k_of,
 )
+from shoal.jobs.set_answers import AnyRisk, any_risk
+from shoal.jobs.spelled import spelled
 from shoal.jobs.statistics import budget_log, budget_set, budget_show, stats
 from shoal.jobs.words import (
     AttackWords,
@@ -73,11 +76,9 @@ from shoal.jobs.words import (
     files_of,
     names_in,
     request_of,
-    spelled,
 )
 from shoal.jobs.xk import XkRelease, sample_proportionally
 from shoal.measures.attacks.result import Comparison
-from shoal.measures.risk.report import RiskReport
 from shoal.methods import registry
 from shoal.methods.method import Method
 from shoal.methods.xk.choices import Choices
@@ -92,6 +93,7 @@ __all__ = [
     "Choices",
     "CsvFile",
     "Database",
+    "ExcelFile",
     "Release",
     "ReportRequest",
     "SparkTable",
@@ -206,7 +208,7 @@ def anonymize(
         >>> frame = pl.DataFrame({"age": [34, 36, 51, 53], "ill": ["a", "b", "a", "b"]})
         >>> release = anonymize(frame, qi=["age"], sensitive=["ill"], k=2, l=2, method="mondrian")
         >>> release.table["age"].to_list()
-        ['[34, 36]', '[34, 36]', '[51, 53]', '[51, 53]']
+        ['34–37', '34–37', '50–53', '50–53']
     """
     request = release_request(table, schema, out=out, **words)
     return releasing.release(request, progress=words.get("progress") or tell)
@@ -323,10 +325,10 @@ def metrics(
 
 
 @spelled(RiskWords)
-def risk(table: object, schema: SchemaLike | None = None, **words: Unpack[RiskWords]) -> RiskReport:
-    """Measure how easily people are found in a table as it stands."""
+def risk(table: object, schema: SchemaLike | None = None, **words: Unpack[RiskWords]) -> AnyRisk:
+    """Measure how easily people are found in a table as it stands; with sets, by their items."""
     found = asked_schema(schema, words)
-    return risking.risk(request_of(RiskRequest, words, table=table, schema=found))
+    return any_risk(request_of(RiskRequest, words, table=table, schema=found))
 
 
 @spelled(AttackWords)
@@ -397,7 +399,7 @@ def methods() -> tuple[type[Method], ...]:
 
 def method_list() -> list[dict[str, str]]:
     """Return name, family and summary of every method, those that add records included."""
-    found = [(m.name, m.family, m.summary) for m in registry.METHODS.values()]
+    found = [(m.name, m.family, m.summary) for m in registry.listed()]
     return [
         {"name": name, "family": family, "summary": summary}
         for name, family, summary in (*found, *registry.OTHERS)

@@ -11,8 +11,9 @@ from shoal.jobs.compare import CompareRequest, Watch
 from shoal.jobs.compare import compare as compare_job
 from shoal.jobs.goal import GoalRequest, Reached
 from shoal.jobs.goal import reach as reach_job
+from shoal.jobs.spelled import spelled
 from shoal.jobs.trials import Grid
-from shoal.jobs.words import SchemaLike, SchemaWords, asked_promise, asked_schema, spelled
+from shoal.jobs.words import SchemaLike, SchemaWords, asked_promise, asked_schema
 from shoal.methods.method import Method
 from shoal.methods.registry import method_named
 from shoal.privacy import Promise

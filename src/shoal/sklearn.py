@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Self, cast
 
 import numpy as np
@@ -17,7 +18,7 @@ from shoal.methods.method import Method
 from shoal.model.column import label_of
 from shoal.model.model import ModelColumn
 from shoal.privacy import Promise
-from shoal.schema.schema import Kind, Role, Schema
+from shoal.schema.schema import Kind, Labels, Role, Schema
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
@@ -45,6 +46,8 @@ class Recoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # it has 
     and, where such a label does not cover its value, a wider one up to the root: `*`, or, as
     numbers, the ends of all that the classes release (0 where they release nothing else).
     A missing value is a value of its own, and missing in the result where a class has it.
+    Labels are tight whatever a schema says: round ones overlap, and a training record might be
+    given to another class than its own. So `model_` holds the values of people, as ends.
 
     Args:
         k: records per class; None: what `schema` and `privacy` promise.
@@ -94,7 +97,7 @@ class Recoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # it has 
         frame = self._frame(X, reset=True)
         if self.k is not None and frame.height < self.k:
             raise ValueError(f"n_samples={frame.height} is fewer than k={self.k}: bring more")
-        schema = self._asked(frame)
+        schema = replace(self._asked(frame), labels=Labels.TIGHT)
         try:
             self.model_ = learn(
                 frame, schema, k=self.k, privacy=self.privacy, method=self.method, seed=self.seed
@@ -232,7 +235,12 @@ def _bounds(column: ModelColumn, schema: Schema) -> Bounds:
             found[label_of(cell, known)] = (float(low), float(high))
         elif "value" in cell:
             found[cell["value"]] = (float(cell["value"]), float(cell["value"]))
+        elif "cut" in cell and "label" in cell:  # between two cuts: [1, 3], or one number
+            low, _, high = cell["label"].strip("[]").partition(", ")
+            found[cell["label"]] = (float(low), float(high or low))
     ends = list(found.values())
+    if column.cuts is not None and column.cuts.first is not None:
+        ends += [(float(end), float(end)) for end in (column.cuts.first, column.cuts.last) if end]
     whole = (min((e[0] for e in ends), default=0.0), max((e[1] for e in ends), default=0.0))
     for cell in column.cells:
         label = label_of(cell, known)

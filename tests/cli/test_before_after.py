@@ -84,7 +84,7 @@ def test_a_population_is_compared_with_the_released_labels(
     release = pl.read_csv(tmp_path / "o.csv", infer_schema=False)
     least = None
     for age, sex in release.select("age", "sex").unique().rows():
-        low, _, high = age.strip("[]").partition(", ")
+        low, _, high = age.partition("–")
         fits = pl.col("age").is_between(int(low), int(high or low))
         if sex != "*":
             fits &= pl.col("sex") == sex

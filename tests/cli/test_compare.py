@@ -10,7 +10,10 @@ import pytest
 from tests.conftest import call
 from tests.jobs.people import files_in
 
-pytestmark = pytest.mark.local("compare")
+pytestmark = [
+    pytest.mark.local("compare"), pytest.mark.xdist_group("compare"),
+    pytest.mark.usefixtures("lent_workers"),
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -111,3 +114,20 @@ def test_a_goal_and_its_bound_go_together(files, words):
     answer = call("recommend", files.table, "--schema", files.schema, *words)
     assert answer.code == 2
     assert "--goal" in answer.err
+
+
+def test_fidelity_of_every_run_and_the_spread_over_seeds_are_listed(files):
+    page = files.path("page.html")
+    words = ("--methods", "oka", "-k", "4", "--seeds", "0,1,2", "--fidelity", "--report", page)
+    document = json.loads(asked(files, *words, "--json").out)
+    for run in document["runs"]:
+        assert 0 < run["measured"]["k-marginal"] <= 1000
+        assert run["fidelity"]["k_marginal"] == run["measured"]["k-marginal"]
+        assert "--fidelity" not in run["command"]
+    (spread,) = document["spread"]
+    losses = sorted(run["utility"]["ncp"] for run in document["runs"])
+    assert [spread["ncp"][end] for end in ("least", "median", "most")] == losses
+    assert '"measured"' in page.read_text(encoding="utf-8")
+    listed = asked(files, *words).out
+    assert "k-marginal" in listed
+    assert f"loss {losses[0]:.4f} – {losses[1]:.4f} – {losses[2]:.4f} over 3 seeds" in listed

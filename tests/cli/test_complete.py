@@ -18,9 +18,24 @@ from shoal.methods.method import MEASURES
 
 ROOT = typer.main.get_command(app)
 FREE = {
-    *("N", "X", "S", "M", "P", "C", "BITS", "DATE", "SQL", "URL", "TEXT", "SYNSET", "FORMAT"),
+    *(
+        "N",
+        "X",
+        "S",
+        "M",
+        "P",
+        "C",
+        "BITS",
+        "DATE",
+        "SQL",
+        "URL",
+        "TEXT",
+        "SYNSET",
+        "SYNSET,…",
+        "FORMAT",
+    ),
     *("MARKS", "NAMES", "COL=]A,B", "WORDS", "5,10", "8,4,2", "18,30,65"),
-    *("LIST", "NUMBER", "N,M", "N,N", "X,Y"),
+    *("LIST", "NUMBER", "N,M", "N,N", "X,Y", "HOST", "SECONDS"),
 }  # what a person must know: a number, a date, a query
 KNOWN = {
     *(
@@ -45,10 +60,10 @@ NAMED = {
     "profile",
     "preset",
 }  # NAME, and shoal knows which there are
-OWN = {"table", "dataset", "by"}  # NAME, and only the user knows
+OWN = {"table", "dataset", "by", "sheet", "out_table", "add", "number"}  # only the user knows
 COLUMNS = {  # A,B: columns of the table, and nothing else
     *("qi", "sensitive", "identifying", "neutral", "person", "waive", "numeric", "categorical"),
-    *("date", "pseudonym", "shift", "ranking", "by"),
+    *("date", "pseudonym", "shift", "ranking", "by", "set"),
 }
 
 
@@ -143,7 +158,7 @@ def test_columns_in_another_encoding_below_other_lines(tmp_path):
 
 
 def test_methods_and_their_parameters(table):
-    known = [*registry.METHODS, *(name for name, _, _ in registry.OTHERS)]
+    known = [*(kind.name for kind in registry.listed()), *(name for name, _, _ in registry.OTHERS)]
     assert after("anonymize", table, "--method", "") == ["auto", *known]
     assert after("methods", "") == known
     assert after("methods", "ref") == ["refine"]
@@ -161,12 +176,12 @@ def test_methods_and_their_parameters(table):
     ("option", "words"),
     [
         ("--engine", ["local", "spark"]),
-        ("--release", ["generalize", "aggregate"]),
+        ("--release", ["generalize", "aggregate", "draw"]),
         ("--l-kind", ["distinct", "entropy", "recursive"]),
         ("--t-distance", ["equal", "ordered", "hierarchical", "chi2"]),
         ("--suppressed", ["remove", "star"]),
         ("--effort", ["fast", "normal", "best"]),
-        ("--utility", list(MEASURES)),
+        ("--utility", [*MEASURES, "target", "sse"]),
         ("--preset", ["hipaa-safe-harbor"]),
         ("--release-person", ["pseudonym"]),
         ("-k", []),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from tests.hierarchies.small_wordnet import write_dictionary
 
@@ -105,3 +107,69 @@ def test_what_cannot_be_asked_ends_with_2_and_names_no_value(tmp_path, run):
         assert "Zq" not in done.err
         assert "zebra" not in done.err
         assert not out.exists()
+
+
+def test_senses_are_proposed_chosen_and_made_a_hierarchy(tmp_path, run):
+    write_dictionary(tmp_path)
+    table = tmp_path / "staff.csv"
+    table.write_text("job,pay\ncleaner,1\nclerk,2\ncleaner,3\n,4\nperson,5\n")
+    words, out = tmp_path / "words.csv", tmp_path / "job.csv"
+    common = ("hierarchy", "wordnet", "--column", "job", "--dict", tmp_path)
+    done = run(*common, "--table", table, "--out", words)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"4 senses of 3 values in {words}. Move the x")
+    text = words.read_text()
+    assert text.count(";x;") == 3
+    chosen = text.replace(";x;cleaner;1", ";;cleaner;1").replace(";;cleaner;2", ";x;cleaner;2")
+    words.write_text(chosen)
+    assert run(*common, "--map", words, "--out", out).code == 0
+    assert run("hierarchy", "check", out, "--table", table, "--column", "job").code == 0
+    assert "being" not in out.read_text()
+    assert run(*common, "--map", words, "--through", "being", "--out", out).code == 0
+    assert "being" in out.read_text()
+    refused = run(*common, "--map", words, "--through", "isle", "--out", out)
+    assert refused.code == 2
+    assert "no way up leads through" in refused.err
+
+
+def test_a_proposal_says_how_many_values_are_no_nouns(tmp_path, run):
+    write_dictionary(tmp_path)
+    table, words = tmp_path / "staff.csv", tmp_path / "words.csv"
+    table.write_text("job\nZqA\nclerk\n")
+    common = ("hierarchy", "wordnet", "--column", "job", "--dict", tmp_path, "--out")
+    done = run(*common, words, "--table", table, "--json")
+    assert json.loads(done.out) == {"values": 2, "senses": 1, "unknown": 1, "out": str(words)}
+    told = run(*common, words, "--table", table)
+    assert "1 values are no noun there and need one" in told.out
+    assert "ZqA" not in told.out + told.err
+    refused = run(*common, tmp_path / "job.csv", "--map", words)
+    assert refused.code == 2
+    assert "line 2 of the mapping" in refused.err
+    assert "ZqA" not in refused.err
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        (),
+        ("--map", "m.csv", "--table", "t.csv"),
+        ("--table", "t.csv", "--root", "person"),
+        ("--table", "t.csv", "--through", "person"),
+    ],
+)
+def test_words_of_wordnet_that_do_not_go_together_are_refused(tmp_path, run, given):
+    out = tmp_path / "h.csv"
+    done = run("hierarchy", "wordnet", "--column", "job", "--dict", tmp_path, "--out", out, *given)
+    assert done.code == 2
+    assert "hierarchy wordnet: " in done.err
+    assert "--map" in done.err
+    assert not out.exists()
+
+
+def test_a_proposal_never_replaces_its_table(tmp_path, run):
+    write_dictionary(tmp_path)
+    table = tmp_path / "staff.csv"
+    table.write_text("job\nclerk\n")
+    asked = ("--column", "job", "--table", table, "--dict", tmp_path, "--out", table)
+    assert run("hierarchy", "wordnet", *asked).code == 2
+    assert table.read_text() == "job\nclerk\n"

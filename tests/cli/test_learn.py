@@ -24,7 +24,7 @@ def table(tmp_path):
 def test_learn_json_has_the_time_of_building_the_model_in_a_phase_and_in_the_total(
     tmp_path, table, run, monkeypatch
 ):
-    build, write = learn.model_of, api.write_model
+    build, write = learn.model_of_cuts, api.write_model
 
     def slow_build(*given, **more):
         time.sleep(0.4)
@@ -34,7 +34,7 @@ def test_learn_json_has_the_time_of_building_the_model_in_a_phase_and_in_the_tot
         time.sleep(0.3)
         return write(*given, **more)
 
-    monkeypatch.setattr(learn, "model_of", slow_build)
+    monkeypatch.setattr(learn, "model_of_cuts", slow_build)
     monkeypatch.setattr(api, "write_model", slow_write)
     began = time.perf_counter()
     answer = run("learn", table, *FLAGS, "--json", "-k", 5, "--model", tmp_path / "m.json")
@@ -76,7 +76,11 @@ def test_people_are_told_where_the_model_is_and_why_its_levels_won(tmp_path, tab
     [
         (("--effort", "best"), "options: --effort: not for --method auto"),
         (("--cm", "--gamma", 1), "options: --gamma, --cm: not for --method auto"),
-        (("--utility", "dm"), "--utility: goes with a lattice method, such as flash"),
+        (
+            ("--utility", "dm"),
+            "--utility: --method auto knows no measure 'dm'; choose one of",
+        ),
+        (("--utility", "loss"), "--utility: goes with a lattice method, such as flash"),
         (("--threads", 0), "--threads: must be at least 1"),
         (("--method", "xk"), "has no recoding and no model"),
     ],

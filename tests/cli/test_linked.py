@@ -365,9 +365,35 @@ def test_a_kept_column_that_identifies_stops_the_release_until_it_is_waived(
 
 
 def test_other_commands_say_who_takes_such_a_schema(hospital, run):
-    answer = run("risk", hospital / "stays.csv", "--schema", hospital / "schema.yaml")
+    answer = run("metrics", hospital / "stays.csv", hospital, "--schema", hospital / "schema.yaml")
     assert answer.code == 2
-    assert "anonymize and verify take it" in answer.err
+    assert "anonymize, verify and risk take it" in answer.err
+
+
+def test_infer_proposes_what_hangs_on_what(hospital, run, tmp_path):
+    answer = run("infer", hospital, "--out", tmp_path / "proposed.yaml", "--max-size", "2")
+    assert answer.code == 0
+    assert "patients: a row a person, key patient_id" in answer.out
+    assert "stays: hangs on patients by patient_id, key stay_id" in answer.out
+    assert run("risk", hospital, "--schema", tmp_path / "proposed.yaml").code == 0
+    refused = run("infer", hospital, "--preset", "hipaa-safe-harbor")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--preset: not with a folder of linked tables" in refused.err
+
+
+def test_risk_is_that_of_all_rows_and_of_one(hospital, run):
+    words = ("risk", hospital, "--schema", hospital / "schema.yaml")
+    answer = run(*words)
+    assert answer.code == 0
+    assert "by all rows" in answer.out
+    found = json.loads(run(*words, "--json").out)
+    assert found["persons"] == found["tables"]["patients"]["persons"]
+    assert found["prosecutor"]["maximum"] == 1.0
+    gated = run(*words, "--max-risk", "0.5", "--json")
+    assert (gated.code, json.loads(gated.out)["gate"]["passed"]) == (1, False)
+    refused = run(*words, "--release", "other")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--release: not with a schema of linked tables" in refused.err
 
 
 @pytest.fixture(scope="module")

@@ -104,8 +104,8 @@ def test_a_report_that_no_program_reads_is_refused_before_the_work(run, tmp_path
 
 
 @pytest.mark.local("Spark writes other files")
-def test_out_xlsx_says_what_can_be_written(run, tmp_path, no_work):
-    answer = released(run, tmp_path, "--out", tmp_path / "o.xlsx")
+def test_an_out_that_is_only_read_says_what_can_be_written(run, tmp_path, no_work):
+    answer = released(run, tmp_path, "--out", tmp_path / "o.sas7bdat")
     assert answer.code == 2
     assert "shoal writes: .csv" in answer.err
     assert "reads" not in answer.err

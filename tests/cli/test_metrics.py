@@ -52,7 +52,11 @@ def test_people_read_every_measure_once_by_its_true_name(table, release, run):
     assert head.startswith("60 of 60 records released, 0 suppressed, ")
     drawn = next(i for i, line in enumerate(lines) if line.startswith("  lost in"))
     listed = [line.split()[0] for line in lines[:drawn] if not line.startswith("  notice")]
-    assert listed == [n for n in document["utility"] if n not in ("entropy", "height")]
+    losses = [n for n in document["utility"] if n not in ("entropy", "height")]
+    assert listed[: len(losses)] == losses
+    assert listed[len(losses) :] == [
+        "k-marginal", "query", "pMSE", "total", "Kolmogorov–Smirnov", "associations", "unique",
+    ]  # fmt: skip
 
 
 def test_how_a_release_suppresses_is_remove_or_star(table, release, run):
@@ -61,3 +65,23 @@ def test_how_a_release_suppresses_is_remove_or_star(table, release, run):
         assert json.loads(found.out)["suppressed"] == 0
     answer = run("metrics", table, release, *FLAGS, "--suppressed", "zap")
     assert (answer.code, answer.err) == (2, "shoal: --suppressed: must be remove or star\n")
+
+
+def test_fidelity_is_that_of_the_release_and_is_listed(tmp_path, table, run):
+    out = tmp_path / "o.csv"
+    flags = (*FLAGS, "-k", 5, "--method", "mondrian", "--fidelity")
+    made = json.loads(run("anonymize", table, *flags, "--out", out, "--json").out)
+    found = json.loads(run("metrics", table, out, *FLAGS, "--json").out)
+    for name in ("k_marginal", "query_error", "total_variation", "unique_exact_matches"):
+        assert found["fidelity"][name] == pytest.approx(made["fidelity"][name])
+    listed = run("metrics", table, out, *FLAGS).out
+    for name in ("k-marginal score", "query error", "pMSE ratio", "total variation"):
+        assert name in listed
+
+
+def test_fidelity_and_models_need_the_local_engine(tmp_path, table, run):
+    for asked in (("--fidelity",), ("--learn", "dx")):
+        words = (*FLAGS, "-k", 5, "--engine", "spark", *asked)
+        answer = run("anonymize", table, *words, "--out", tmp_path / "o.csv")
+        assert answer.code == 2
+        assert "local engine" in answer.err

@@ -19,7 +19,7 @@ import shoal
 from shoal import api
 from shoal.core.errors import ModelFormatError, ShoalError, UnsafeReleaseError
 from shoal.engines.local import recode, sorting, source, write
-from shoal.methods import method
+from shoal.methods import cut_tree, method
 from shoal.model.model import RecodingModel
 from shoal.table.recoding import Recoding
 
@@ -80,7 +80,9 @@ def every_row_alone(found, models, method, setting):
 @pytest.fixture
 def broken_search(monkeypatch):
     def load(place):
-        return every_row_alone if place.endswith((":mondrian", ":bestcut")) else real(place)
+        return (
+            every_row_alone if place.endswith((":mondrian", ":bestcut", ":refine")) else real(place)
+        )
 
     real = method.loaded
     monkeypatch.setattr(method, "loaded", load)
@@ -108,11 +110,33 @@ def test_classes_under_k_never_reach_a_caller_in_memory(broken_search, table):
         shoal.anonymize(pl.read_csv(table), schema(), privacy=[shoal.KAnonymity(5)])
 
 
-def test_classes_under_k_never_become_a_model(tmp_path, table, run, broken_search):
+def not_mended(tree, found, promises):
+    """Regions as a broken search left them: nobody joins those that fail."""
+    return cut_tree._counted(tree, found)[0]
+
+
+@pytest.mark.parametrize("way", ["no cuts", "not mended"])
+def test_classes_under_k_never_become_a_model(
+    tmp_path, table, run, broken_search, way, monkeypatch
+):
+    if way == "no cuts":
+        monkeypatch.setattr("shoal.jobs.learn.cut_regions", lambda *given: None)
+    else:
+        monkeypatch.setattr(cut_tree, "_holding", not_mended)
     goal = tmp_path / "m.json"
     answer = run("learn", table, *FLAGS, "-k", 5, "--model", goal, "--quiet")
     assert answer.code == 1
     assert not goal.exists()
+
+
+def test_cuts_of_a_broken_search_are_taken_out_until_they_keep_the_promise(
+    tmp_path, table, run, broken_search
+):
+    goal, out = tmp_path / "m.json", tmp_path / "o.csv"
+    assert run("learn", table, *FLAGS, "-k", 5, "--model", goal, "--quiet").code == 0
+    assert min(RecodingModel.load(goal).counts) >= 5
+    shoal.encode(table, goal, out=out)
+    assert shoal.verify(out, schema(), privacy=[shoal.KAnonymity(5)]).holds
 
 
 @pytest.mark.parametrize(
@@ -122,7 +146,9 @@ def test_classes_under_k_never_become_a_model(tmp_path, table, run, broken_searc
      ("-k", 2, "--alpha", 0.3), ("--n", 300, "--t", 0.01)],
 )  # fmt: skip
 def test_a_search_that_ignores_a_model_is_caught(tmp_path, table, run, broken_search, promise):
-    answer = run("anonymize", table, *FLAGS, *promise, "--out", tmp_path / "o.csv", "--quiet")
+    # Round labels would join the classes, and what joins them judges them again.
+    asked = [*FLAGS, *promise, "--labels", "tight", "--out", tmp_path / "o.csv", "--quiet"]
+    answer = run("anonymize", table, *asked)
     assert answer.code == 1, answer
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
@@ -419,10 +445,25 @@ def test_an_untrusted_model_can_at_worst_be_refused(model_document, key):
 
 
 def test_a_region_that_names_no_cell_is_refused(model_document):
+    regions = [list(region) for region in RecodingModel.from_document(model_document).regions]
+    plain = {key: value for key, value in model_document.items() if key != "tree"}
     for wrong in (10**6, -1):
-        regions = [[wrong] * len(region) for region in model_document["regions"]]
+        bad = [[wrong] * len(region) for region in regions]
         with pytest.raises(ModelFormatError):
-            RecodingModel.from_document({**model_document, "regions": regions})
+            RecodingModel.from_document({**plain, "regions": bad})
+    with pytest.raises(ModelFormatError, match="a tree and regions"):
+        RecodingModel.from_document({**model_document, "regions": regions})
+
+
+@pytest.mark.parametrize("part", ["cut", "left"])
+def test_a_tree_that_names_no_cut_is_refused(model_document, part):
+    tree = model_document["tree"]
+    for wrong in (10**6, -1):
+        for at in range(len(tree[part])):
+            bad = [*tree[part]]
+            bad[at] = wrong
+            with pytest.raises(ModelFormatError):
+                RecodingModel.from_document({**model_document, "tree": {**tree, part: bad}})
 
 
 # 6. Memory follows the distinct tuples.

@@ -63,3 +63,50 @@ def test_what_is_not_there_is_said(project, tmp_path):
     answer = call("releases", "list", "--ledger", tmp_path / "none.db")
     assert answer.code == 2
     assert not (tmp_path / "none.db").exists()
+
+
+def test_a_series_over_time_is_released_shown_and_attacked(tmp_path):
+    files = files_in(tmp_path)
+    header, *lines = files.table.read_text(encoding="utf-8").splitlines()
+    numbered = [f"p{number},{line}" for number, line in enumerate(lines)]
+    columns = header.split(",")
+    quasi = ",".join(name for name in columns if name in ("age", "job"))
+    asked = (
+        "--qi", quasi, "--sensitive", "ill", "--person", "who", "-k", "3", "--m", "2",
+        "--suppression-limit", "0.9",
+    )  # fmt: skip
+    places = {}
+    for name, rows in (("one", numbered), ("two", numbered[5:])):
+        table = files.path(f"{name}.csv")
+        table.write_text("\n".join([f"who,{header}", *rows, ""]), encoding="utf-8")
+        places[name] = (files.path(f"{name}.out.csv"), files.path(f"{name}.people.csv"))
+        answer = call(
+            "anonymize", table, *asked, "--after", files.path("series.db"),
+            "--out", places[name][0], "--person-file", places[name][1],
+            "--false-records", files.path(f"{name}.false.csv"),
+        )  # fmt: skip
+        assert answer.code == 0, answer.err
+        assert "m-uniqueness" in answer.out
+        assert "m-invariance" in answer.out
+    shown = call("releases", "show", "2", "--ledger", files.path("series.db")).out
+    assert "over time   m 2 for ill" in shown
+    assert "after release 1" in shown
+    releases, people = (",".join(str(pair[i]) for pair in places.values()) for i in (0, 1))
+    attack = ("compose", files.path("two.csv"), *asked[:6], "--m", "2")
+    both = ("--releases", releases, "--person-files", people)
+    answer = call(*attack, *both)
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("safe together\nill\n")
+    document = json.loads(call(*attack, *both, "--json").out)
+    assert document["columns"]["ill"]["certain"] == {"one": 0, "together": 0}
+    assert document["columns"]["ill"]["fewest"]["together"] >= 2
+    more = call(*attack[:-1], "99", *both)
+    assert more.code == 1
+    assert more.out.startswith("NOT safe together")
+
+
+def test_options_of_a_series_are_refused_elsewhere(project):
+    files, _, asked = project
+    answer = call(*asked, "--out", files.path("c.csv"), "--counterfeits", "none")
+    assert answer.code == 2
+    assert "--counterfeits: goes with --after" in answer.err

@@ -71,10 +71,10 @@ def test_a_population_says_what_a_journalist_finds(table, run):
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (("--attacks",), "risk: --register, --person-file and --attacks go with --release FILE"),
+        (("--attacks",), "--class-files and --attacks go with --release FILE"),
         (
             ("--register", "t.csv"),
-            "risk: --register, --person-file and --attacks go with --release FILE",
+            "--class-files and --attacks go with --release FILE",
         ),
         (("--release", "t.csv", "--engine", "spark"), "--engine: attacks need the local engine"),
         (("--release", "t.csv", "--register", "t.csv"), "the key column that joins it go together"),

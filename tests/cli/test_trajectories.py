@@ -53,7 +53,7 @@ def test_a_release_is_made_verified_and_measured(stays, tmp_path, capsys):
     assert made["persons"] == PERSONS
     assert made["suppressed"] == 4  # the patient with seven stays releases three
     assert made["trajectories"]["unique_before"] > made["trajectories"]["unique"] == 0
-    assert made["roles"]["patient"]["replaced"].startswith("replaced by pseudonyms")
+    assert made["roles"]["patient"]["replaced"].startswith("replaced by new numbers")
     assert "patient-" not in out.read_text(encoding="utf-8")
     code, verified = answer(capsys, "verify", out, *WORDS, "-k", "3")
     assert (code, verified["holds"], verified["records"]) == (0, True, made["released"])

@@ -48,15 +48,20 @@ def test_intervals_stop_at_the_declared_domain_unless_values_do_not(low, high, b
 @pytest.mark.parametrize(
     ("digits", "bounds", "low", "high", "label"),
     [
-        (0, None, "17", "90", "0–99"),
+        (0, None, "17", "90", "10–99"),
         (0, (17, 90), "17", "90", "17–90"),
         (0, (16.5, 90.9), "17", "90", "17–90"),
-        (0, (20, 60), "17", "90", "0–99"),
+        (0, (20, 60), "17", "90", "10–99"),
         (0, None, "23", "24", "22–25"),
+        (0, None, "20", "21", "20–23"),
+        (0, None, "25", "29", "24–29"),
+        (0, (19, 60), "19", "20", "19–21"),
+        (0, (19, 60), "20", "21", "19–21"),
+        (0, (0, 1), "0", "1", "0–1"),
         (0, None, "-3", "2", "-4–3"),
-        (0, None, "9007199254740992", "9007199254740993", "9007199254740992–9007199254740993"),
+        (0, None, "9007199254740992", "9007199254740993", "9007199254740992–9007199254740995"),
         (2, None, "12.34", "12.39", "12.34–12.4"),
-        (2, (12.345, 12.385), "12.35", "12.38", "12.34–12.38"),
+        (2, (12.345, 12.385), "12.35", "12.38", "12.34–12.39"),
         (1, None, "-0.3", "0.2", "-0.4–0.2"),
     ],
 )
@@ -71,6 +76,37 @@ def test_very_large_and_very_small_numbers_are_covered(low, high):
     span = NumberGrid(max(digits_of(low), digits_of(high))).span(low, high)
     assert Fraction(span.low) <= Fraction(low) < Fraction(high) <= Fraction(span.high)
     assert NumberGrid(0).read(span.label) == span
+
+
+@pytest.mark.parametrize("digits", [0, 1])
+@pytest.mark.parametrize(
+    "bounds", [*((low, high) for low in (0, 1, 2, 7, 15) for high in (17, 18, 40, 49, 60))]
+)
+def test_no_interval_says_that_somebody_has_one_certain_value(digits, bounds):
+    """Whoever knows the grid tries every pair of ends that would be written the same way."""
+    texts = [str(n / 10**digits) if digits else str(n) for n in range(bounds[0], bounds[1] + 1)]
+    grid = NumberGrid(digits, tuple(bound / 10**digits for bound in bounds))
+    ends = {}
+    for i, first in enumerate(texts):
+        for last in texts[i + 1 :]:
+            lows, highs = ends.setdefault(grid.span(first, last).label, (set(), set()))
+            lows.add(first)
+            highs.add(last)
+    assert all(len(lows) > 1 and len(highs) > 1 for lows, highs in ends.values())
+
+
+def test_without_a_declared_domain_no_interval_does_either():
+    """Numbers from 0 to 199; what a run beyond them is written as does not count."""
+    ends = {}
+    for first in range(200):
+        for last in range(first + 1, 200):
+            span = NumberGrid(0).span(str(first), str(last))
+            lows, highs = ends.setdefault(span, (set(), set()))
+            lows.add(first)
+            highs.add(last)
+    inside = [both for span, both in ends.items() if span.begin >= 0 and span.end < 200]
+    assert len(inside) > 300
+    assert all(len(lows) > 1 and len(highs) > 1 for lows, highs in inside)
 
 
 @EASY

@@ -15,6 +15,7 @@ from shoal.core.temporary import (
     flush,
     flush_folder,
     mode_for,
+    one_at_a_time,
     open_private,
     publish,
     publish_folder,
@@ -231,3 +232,32 @@ def test_a_folder_that_is_not_published_leaves_nothing(tmp_path) -> None:
     with beside(tmp_path / "out", is_folder=True) as folder:
         filled(folder)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_one_process_at_a_time_and_a_dead_one_is_not_in_the_way(tmp_path):
+    program = (
+        "import sys, time\nfrom pathlib import Path\n"
+        "from shoal.core.temporary import one_at_a_time\n"
+        "with one_at_a_time(Path(sys.argv[1])):\n    print('here', flush=True)\n    time.sleep(60)"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    env = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    first = subprocess.Popen(command, env=env, stdout=subprocess.PIPE)
+    second = None
+    try:
+        assert first.stdout.readline() == b"here\n"
+        second = subprocess.Popen(command, env=env, stdout=subprocess.PIPE)
+        os.set_blocking(second.stdout.fileno(), False)
+        assert not second.stdout.read()
+        first.kill()
+        first.wait()
+        os.set_blocking(second.stdout.fileno(), True)
+        assert second.stdout.readline() == b"here\n"
+    finally:
+        for process in (first, second):
+            if process is not None:
+                process.kill()
+                process.wait()
+                process.stdout.close()
+    with one_at_a_time(tmp_path):
+        assert list(tmp_path.iterdir()) == []

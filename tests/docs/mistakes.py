@@ -68,7 +68,7 @@ FILES: dict[str, bytes] = {
         "quote.csv": _lines(_STAYS, l4='41,m,75275,2024-03-05,"flu,P3'),
         "export.csv": "Ward 7\nexported on Monday\n" + _STAYS,
         "twice.csv": _STAYS.replace("admitted", "zip", 1),
-        "table.xlsx": b"PK\x03\x04",
+        "table.xls": b"PK\x03\x04",
         "broken.parquet": b"PAR1 cut off",
         "text.csv": _lines(_STAYS, l3="about 36,f,75276,2024-03-02,flu,P2"),
         "dates.csv": _STAYS.replace("2024-03-01", "01.03.2024"),
@@ -136,7 +136,7 @@ SECTIONS: dict[str, tuple[Mistake, ...]] = {
         Mistake("A quote is never closed", _release("quote.csv")),
         Mistake("Lines stand above the header", _release("export.csv")),
         Mistake("Two columns have the same name", _release("twice.csv")),
-        Mistake("The file has an ending that shoal does not read", _release("table.xlsx")),
+        Mistake("The file has an ending that shoal does not read", _release("table.xls")),
         Mistake("The Parquet file is cut off", _release("broken.parquet")),
         Mistake("A folder is given for a file", _release(".")),
     ),
@@ -286,7 +286,7 @@ SECTIONS: dict[str, tuple[Mistake, ...]] = {
             f'shoal.anonymize("stays.csv", {_WORDS}, k=2, out="stays.csv")',
         ),
         Mistake("The folder of the output is not there", _release(out="results/release.csv")),
-        Mistake("The output has an ending that shoal does not write", _release(out="release.xlsx")),
+        Mistake("The output has an ending that shoal does not write", _release(out="release.xls")),
         Mistake(
             "A sample would replace a file", "shoal sample hospital --records 10 --out stays.csv"
         ),

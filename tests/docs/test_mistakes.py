@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import contextmanager
 
 import pytest
 from tests.docs import mistakes
@@ -18,13 +19,19 @@ GO_ON = re.compile(
 VALUES = re.compile(r"asthma|angina|digkeit|7527|2024-0[3-6]-[02]|01\.03|about 36|example|P[1-6]\b")
 
 
-@pytest.fixture(scope="module")
-def answers():
-    """Run the commands as a user would, who has no promises of the tests."""
+@contextmanager
+def without_promises_of_tests():
+    """Leave the promises that a user has, who knows none of those that tests define."""
     with pytest.MonkeyPatch.context() as patch:
         for name, kind in list(PROMISES.items()):
             if not kind.__module__.startswith("shoal."):
                 patch.delitem(PROMISES, name)
+        yield
+
+
+@pytest.fixture(scope="module")
+def answers():
+    with without_promises_of_tests():
         yield mistakes.run()
 
 

@@ -12,7 +12,7 @@ from tests.golden.generate import models, table
 from tests.naive.release import judged
 
 from shoal import edge
-from shoal.core.errors import InputError, PrivacyError
+from shoal.core.errors import InputError, PrivacyError, SchemaError
 from shoal.edge.batch import encode_safe, metrics, verify
 from shoal.model.column import Rejected
 from shoal.model.document import fingerprint_of
@@ -250,3 +250,52 @@ def test_a_batch_is_judged_by_every_model_of_the_promise():
     assert found.holds
     assert len(found.privacy) == 3
     assert 0 < report.suppressed < 400
+
+
+DIVERSE = ({"model": "k-anonymity", "k": 2}, {"model": "l-diversity", "l": 2, "column": "ill"})
+
+
+def of_persons(*persons):
+    """Return records of one class, who they are about, and values that differ."""
+    return [
+        {"place": "a", "age": "30", "ill": "flu" if at % 2 else "gout", "name": who}
+        for at, who in enumerate(persons)
+    ]
+
+
+@pytest.mark.parametrize("nobody", [None, "", "NaN", " \ufeff"])
+def test_records_of_nobody_stop_a_batch_until_they_are_waived(nobody):
+    records, known = of_persons("p", "q", "r", nobody), model(*DIVERSE)
+    with pytest.raises(
+        SchemaError, match=r"names nobody in some records: 1 of 4.*waive=\['name'\]"
+    ):
+        encode_safe(records, known, person="name")
+    released, report = encode_safe(records, known, person="name", waive=["name"])
+    assert (len(released), report.records) == (4, 4)
+
+
+def test_with_k_alone_records_of_nobody_stop_nothing():
+    released, _ = encode_safe(of_persons("p", "q", None), model(), person="name")
+    assert len(released) == 3
+
+
+def test_where_records_are_counted_nobody_is_asked_for():
+    assert len(encode_safe(of_persons(None, None), model(*DIVERSE))[0]) == 2
+
+
+def test_a_release_with_records_of_nobody_is_not_called_safe():
+    released, _ = encode_safe(of_persons("p", "q", "r"), model(*DIVERSE), person="name")
+    assert all(v.holds for v in verify(released, model(*DIVERSE), persons=["p", "q", "r"]).privacy)
+    with pytest.raises(SchemaError, match="column 'person' names nobody in some records: 1 of 3"):
+        verify(released, model(*DIVERSE), persons=["p", "q", None])
+
+
+def test_an_order_that_tells_who_is_who_is_warned_of():
+    together = [f"p{number // 2}" for number in range(60)]
+    apart = [f"p{number % 30}" for number in range(60)]
+    warned = [
+        encode_safe(of_persons(*persons), model(), person="name")[1].warnings
+        for persons in (together, apart)
+    ]
+    assert any("60 of 60 records" in said and "the order is kept" in said for said in warned[0])
+    assert not warned[1]

@@ -9,7 +9,7 @@ from tests.model.made import document, models_and_tuples, numeric
 
 from shoal.edge import fast as module
 from shoal.edge.fast import FastEncoder
-from shoal.model import runtime
+from shoal.model import cell_index as index
 from shoal.model.column import Rejected
 from shoal.model.runtime import Encoder
 
@@ -40,35 +40,15 @@ def test_it_releases_what_the_plain_encoder_does(case, on_unseen, suppressed, ot
         assert isinstance(wanted, str | None) or list(found) == list(wanted)
 
 
-def test_numbers_of_sets_that_outgrow_their_bits_begin_again():
-    cells = [{"low": str(i), "high": str(i + 1)} for i in range(600)]
-    made = document([numeric(*cells), {**numeric({"any": "*"}), "name": "y"}],
-                    [[i, 0] for i in range(600)])  # fmt: skip
-    quick, plain = FastEncoder(made), Encoder(made)
-    assert quick.bits == 7
-    for i in range(601):
-        record = {"x": str(i), "y": str(i % 3)}
-        assert quick.encode(record) == plain.encode(record)
-    assert quick.bits == 14
-
-
 def test_it_forgets_when_it_has_met_too_much(monkeypatch):
-    monkeypatch.setattr(module, "MEMO", 4)
+    monkeypatch.setattr(module, "MOST_TEMPLATES", 4)
+    monkeypatch.setattr(index, "MEMO", 4)
     cells = [{"low": str(i), "high": str(i)} for i in range(20)]
     quick = FastEncoder(document([numeric(*cells)], [[i] for i in range(20)]))
     for i in [*range(20), *range(20)]:
         assert quick.encode({"x": str(i)}) == {"x": str(i)}
-        assert len(quick.memos[0]) <= 4
-        assert len(quick.found) <= 4
-
-
-def test_classes_in_several_blocks(monkeypatch):
-    monkeypatch.setattr(runtime, "block_size", lambda classes, cells: 2)
-    cells = [{"low": str(i), "high": str(i)} for i in range(7)]
-    quick = FastEncoder(document([numeric(*cells)], [[i] for i in range(7)]))
-    assert len(quick.blocks) == 4
-    assert [quick.encode({"x": str(i)})["x"] for i in range(9)] == [*map(str, range(7)), "*", "*"]
-    assert quick.found == {}  # its key speaks of the first block only
+        assert len(quick.index.columns[0].memo) <= 4
+        assert len(quick.templates) <= 4
 
 
 def test_a_template_is_never_handed_out_itself():

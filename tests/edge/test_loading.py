@@ -11,7 +11,8 @@ from tests.model.made import broken, model
 from shoal.core.errors import ModelFormatError
 from shoal.edge.fast import FastEncoder
 from shoal.edge.loading import document_of, load
-from shoal.model.document import VERSION
+from shoal.model.document import VERSION, fingerprint_of
+from shoal.model.trust import Trust
 
 RECORD = {"age": 2, "sex": None}
 
@@ -48,15 +49,22 @@ def test_a_changed_file_is_refused_and_a_document_is_the_callers_business(tmp_pa
     assert document_of(changed)["method"] == "Alice"
     del changed["fingerprint"]
     (tmp_path / "m.json").write_text(json.dumps(changed))
-    assert document_of(tmp_path / "m.json") == changed
+    with pytest.raises(ModelFormatError, match="no fingerprint") as caught:
+        document_of(tmp_path / "m.json")
+    assert "Alice" not in str(caught.value)
+    assert document_of(tmp_path / "m.json", Trust(unsigned=True)) == changed
 
 
-def test_an_older_file_is_upgraded_whatever_its_fingerprint(tmp_path):
+def test_an_older_file_is_upgraded_if_its_own_fingerprint_fits(tmp_path):
     old = {
         "format": "shoal-model", "version": 1, "method": "mondrian", "records": 4, "suppressed": 0,
         "utility": {}, "schema": {"columns": {"x": {"role": "quasi"}}}, "fingerprint": "of then",
         "columns": [{"name": "x", "cells": [["1", "3", "[1, 3]"]]}], "regions": [[0]],
     }  # fmt: skip
+    (tmp_path / "m.json").write_text(json.dumps(old))
+    with pytest.raises(ModelFormatError, match="it was changed"):
+        load(tmp_path / "m.json")
+    old["fingerprint"] = fingerprint_of(old)  # of the document as it stands in the file
     (tmp_path / "m.json").write_text(json.dumps(old))
     assert document_of(tmp_path / "m.json")["version"] == VERSION
     assert load(tmp_path / "m.json").encode({"x": 2}) == {"x": "[1, 3]"}

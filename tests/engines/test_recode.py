@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.engines.local.recode import _ranks
 from shoal.engines.local.source import open_source
 from shoal.schema.schema import Schema
 
@@ -167,3 +169,33 @@ def test_equal_records_are_written_once_formatted_and_repeated(tmp_path: Path) -
     released = pl.read_csv(tmp_path / "o.csv", infer_schema=False)
     assert released.height == 1000
     assert sorted(released["illness"].unique().to_list()) == ["a,\nb", "flu"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["b", None, "a", "b", "10", "9"],
+        [2, 10, None, 2, -1],
+        [0.0, -0.0, 1e300, None, float("nan"), 0.0],
+        [True, None, False, True],
+        [date(2024, 1, 9), None, date(823, 1, 1), date(2024, 1, 9)],
+        [None, None],
+        [],
+    ],
+    ids=str,
+)
+def test_values_are_ranked_by_their_texts(values: list[object]) -> None:
+    series = pl.Series("x", values * 3, strict=False)
+    ranks, size = _ranks(series)
+    texts = series.cast(pl.String).to_list()
+    order = sorted({text for text in texts if text is not None})
+    if ranks is None:
+        assert not values
+        return
+    assert size > max(ranks.tolist(), default=0)
+    assert ranks.tolist() == [0 if text is None else 1 + order.index(text) for text in texts]
+
+
+def test_values_that_are_all_different_are_sorted_instead_of_ranked() -> None:
+    assert _ranks(pl.Series("x", [str(i) for i in range(100)]))[0] is None
+    assert _ranks(pl.Series("x", [str(i % 40) for i in range(100)]))[0] is not None

@@ -70,7 +70,7 @@ def test_a_release_is_measured_by_its_labels(table):
     assert 0 < found["utility"]["ncp"] < 1
 
 
-@pytest.mark.parametrize(("attacks", "more"), [("some", 3), ("all", 9)])
+@pytest.mark.parametrize(("attacks", "more"), [("some", 3), ("all", 12)])
 def test_a_release_is_compared_and_attacked(table, attacks, more):
     found = compare(table, Checks(attacks=attacks), centroids=False)
     assert (found.before.classes, found.after.classes) == (3, 2)

@@ -202,3 +202,11 @@ def test_spark_refuses_what_it_cannot_read(tmp_path: Path) -> None:
 
 def test_the_public_name() -> None:
     assert shoal.CsvFile is CsvFile
+
+
+@pytest.mark.parametrize("text", ["a,a,b\n1,2,3\n4,5,6\n", "a;a\n1;2\n3;4\n"])
+def test_a_doubled_name_is_no_line_above_the_table(tmp_path: Path, text: str) -> None:
+    assert lines_above(text) == 0
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(InputError, match="twice"):
+        api.infer(tmp_path / "t.csv")

@@ -58,11 +58,11 @@ def test_a_password_is_not_shown_and_a_missing_driver_is_named() -> None:
     assert "hunter2" not in str(caught.value)
 
 
-def test_mysql_names_what_is_read_and_recommends_no_extra_without_that_driver() -> None:
+def test_another_database_names_what_is_read_and_no_extra_that_lacks_its_driver() -> None:
     with pytest.raises(InputError) as caught:
-        shoal.Database(uri="mysql://me:hunter2@host/db", table="t").read()
+        shoal.Database(uri="snowflake://me:hunter2@host/db", table="t").read()
     text = str(caught.value)
-    for word in ("postgresql://", "sqlite://", "adbc-driver-mysql", "Parquet"):
+    for word in ("postgresql://", "mysql://", "sqlite://", "adbc-driver-snowflake", "Parquet"):
         assert word in text
     assert "pip install" not in text
     assert "hunter2" not in text

@@ -17,6 +17,8 @@ from tests.methods.calls import mondrian, refine, search
 
 from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
+from shoal.methods.cut_model import model_of_cuts
+from shoal.methods.cut_tree import Cutting, cut_regions
 from shoal.methods.lattice.space import space_of
 from shoal.methods.to_model import model_of
 from shoal.model.column import Rejected
@@ -154,7 +156,19 @@ def models() -> dict[str, RecodingModel]:
         "clusters": model_of(clusters, fine, method="refine", on_unseen="nearest", **about),
         "centroids": model_of(cut, fine, method="mdav", released=centroids, **about),
         **ruled,
-    }
+        "cuts": model_of_cuts(cutting(cut, fine), fine, method="mondrian", **about),
+        "near": model_of_cuts(
+            cutting(mondrian(few, [KAnonymity(9)]), fine), fine, method="mondrian",
+            on_unseen="nearest", **about,
+        ),
+    }  # fmt: skip
+
+
+def cutting(found: Recoding, wanted: Schema) -> Cutting:
+    """Return the regions of a partition."""
+    made = cut_regions(found, wanted, wanted.privacy)
+    assert made is not None
+    return made
 
 
 ODD = [

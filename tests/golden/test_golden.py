@@ -65,8 +65,10 @@ def run_node(folder, text, goal):
     try:
         done = subprocess.run(
             ["node", "-e", NODE_RUN, str(folder / "exported.js"), str(goal)],
-            capture_output=True, timeout=120, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
     except FileNotFoundError:
         pytest.skip("node is not installed")
     assert done.returncode == 0, done.stderr.decode()
@@ -89,8 +91,10 @@ def run_python(folder, text, goal):
     (folder / "exported.py").write_text(text, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-S", "-E", "-c", PYTHON_RUN, str(folder), str(goal)],
-        capture_output=True, timeout=120, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
     return done.stdout.decode("utf-8").split("\n")[:-1]
 
 
@@ -104,10 +108,20 @@ def micropython(tmp_path_factory):
         folder.mkdir(parents=True, exist_ok=True)
         try:
             subprocess.run(
-                ["npm", "install", "--no-save", "--no-audit", "--no-fund", "--prefix", str(folder),
-                 "@micropython/micropython-webassembly-pyscript"],
-                capture_output=True, timeout=180, check=True,
-            )  # fmt: skip
+                [
+                    "npm",
+                    "install",
+                    "--no-save",
+                    "--no-audit",
+                    "--no-fund",
+                    "--prefix",
+                    str(folder),
+                    "@micropython/micropython-webassembly-pyscript",
+                ],
+                capture_output=True,
+                timeout=180,
+                check=True,
+            )
         except (OSError, subprocess.SubprocessError):
             pytest.skip("npm cannot bring MicroPython here (no npm, or no registry)")
     return module
@@ -116,16 +130,32 @@ def micropython(tmp_path_factory):
 def run_micropython(module, folder, text, goal):
     (folder / "exported_micro.py").write_text(text, encoding="utf-8")
     done = subprocess.run(
-        ["node", str(ROOT / "tests/edge/micropython_run.mjs"), str(module),
-         str(folder / "exported_micro.py"), str(goal)],
-        capture_output=True, timeout=300, check=False,
-    )  # fmt: skip
+        [
+            "node",
+            str(ROOT / "tests/edge/micropython_run.mjs"),
+            str(module),
+            str(folder / "exported_micro.py"),
+            str(goal),
+        ],
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout.decode("utf-8").split("\n")[:-1]
 
 
 def test_there_is_a_model_of_each_kind():
-    assert NAMES == ["centroids", "clusters", "levels", "masks", "mondrian", "rules"]
+    assert NAMES == [
+        "centroids",
+        "clusters",
+        "cuts",
+        "levels",
+        "masks",
+        "mondrian",
+        "near",
+        "rules",
+    ]
     assert {document(name)["on_unseen"] for name in NAMES} == {"suppress", "nearest"}
     assert any(line.startswith("!") for line in expected("mondrian"))
 
@@ -202,7 +232,7 @@ def test_the_exported_micropython_file(name, tmp_path, micropython):
 
 @pytest.mark.slow
 @pytest.mark.local("exported files")
-@pytest.mark.parametrize("name", ["mondrian", "rules"])
+@pytest.mark.parametrize("name", ["cuts", "clusters"])
 def test_ten_thousand_random_records_through_every_runtime(name, tmp_path, micropython):
     wanted = lines(records=10_000, seed=7)
     goal = tmp_path / "random.jsonl"

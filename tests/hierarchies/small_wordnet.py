@@ -23,7 +23,7 @@ SENSES = {
     "entity": ["entity"], "object": ["object"], "person": ["person"], "worker": ["worker"],
     "cleaner": ["cleaner1", "cleaner2"], "clerk": ["clerk"], "country": ["country"],
     "land": ["land"], "isle": ["isle"], "place": ["place"], "agent": ["agent"],
-    "someone": ["person"],
+    "someone": ["person"], "being": ["being"],
 }  # fmt: skip
 HEAD = "  1 This dictionary was written for a test.\n"
 

@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.hierarchies.trees import parent_maps
 
 from shoal.core.errors import HierarchyError, InputError, SchemaError
 from shoal.hierarchies.build import BUILDERS, Builder, Dates, Intervals, Mask, TopBottom
@@ -16,6 +17,7 @@ from shoal.hierarchies.read import (
     parse_tree,
     read_hierarchy,
     to_csv,
+    to_text,
     write_hierarchy,
 )
 from shoal.hierarchies.tree import Hierarchy
@@ -200,3 +202,19 @@ def test_a_hierarchy_knows_the_file_it_came_from(tmp_path, monkeypatch, name, te
     assert load_hierarchy("x", name).origin == name  # as it was given
     assert read_hierarchy("x", name, folder=tmp_path).origin == str(tmp_path / name)
     assert read_hierarchy("x", {"tree": {"*": ["a", "b"]}}, folder=tmp_path).origin is None
+
+
+@pytest.mark.parametrize("ending", [".yaml", ".yml", ".json", ".JSON"])
+@given(parents=parent_maps())
+def test_a_file_holds_what_its_ending_says_and_is_read_back(tmp_path_factory, ending, parents):
+    tree = Hierarchy.from_parents("place", {f"{k}: #": v and f"{v}: #" for k, v in parents.items()})
+    path = tmp_path_factory.mktemp("out") / f"tree{ending}"
+    path.write_text(to_text(tree, path), encoding="utf-8")
+    found = load_hierarchy("place", path)
+    assert found.labels == tree.labels
+    assert found.parents == tree.parents
+
+
+def test_other_endings_hold_the_common_layout():
+    tree = Hierarchy.flat("sex", ["f", "m"])
+    assert to_text(tree, "sex.csv") == to_text(tree, "sex.txt") == "f;*\nm;*\n"

@@ -95,11 +95,11 @@ def test_a_mapping_table_is_read_with_either_separator(tmp_path):
     place.write_text("value;lemma;sense;under\nA b;Hong Kong;;\nC;cleaner;3;asian_country\n\n")
     found = read_mapping(place)
     assert found == {
-        "A b": Place(Sense("hong_kong")),
-        "C": Place(Sense("cleaner", 3), Sense("asian_country")),
+        "A b": Place(Sense("hong_kong"), line=2),
+        "C": Place(Sense("cleaner", 3), Sense("asian_country"), line=3),
     }
     place.write_text("value,lemma\nA,clerk\n")
-    assert read_mapping(place) == {"A": Place(Sense("clerk"))}
+    assert read_mapping(place) == {"A": Place(Sense("clerk"), line=2)}
 
 
 @pytest.mark.parametrize(
@@ -162,3 +162,12 @@ def test_the_seeds_hierarchies_from_the_real_dictionary():
     assert chain(land, "Taiwan")[1] == chain(land, "Japan")[1] == "Asian_country"
     assert len(job.leaves) >= 13
     assert len(land.leaves) == 41
+
+
+def test_the_lines_of_a_mapping_that_fail_are_named(folder, tmp_path):
+    path = tmp_path / "map.csv"
+    path.write_text("value;lemma;sense\nA;cleaner;1\nB;nothing;\n\nC;clerk;9\n", encoding="utf-8")
+    with pytest.raises(HierarchyError, match=r"2 of 3 .*\(line 3, 5 of the mapping\)"):
+        wordnet_hierarchy("job", read_mapping(path), folder)
+    with pytest.raises(HierarchyError, match="the root is not in the dictionary"):
+        wordnet_hierarchy("job", mapping(P="person"), folder, root="nobody")

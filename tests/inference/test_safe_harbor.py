@@ -68,3 +68,17 @@ def test_no_label_is_taken_for_more_than_it_is():
     assert remains("north", None) is None
     assert remains("*", None) is None
     assert remains("www.example.org/x", None) == "web addresses"
+
+
+def test_the_checklist_names_the_kind_that_the_header_says_where_two_have_one_form():
+    schema, lines = planned(
+        facts("fax", [f"+1 555-{i:03}-{i + 7:04}" for i in range(200, 260)]),
+        facts("photo_url", [f"https://img.example/{i}.jpg" for i in range(60)]),
+        facts("health_plan_id", [f"HP{i:09}" for i in range(60)]),
+        facts("sex", ["m", "f"]),
+    )
+    assert schema.released == ("sex",)
+    named = {line["letter"]: line["columns"] for line in lines if line["columns"]}
+    assert {letter: [*columns] for letter, columns in named.items() if letter in "DEINQ"} == {
+        "E": ["fax"], "I": ["health_plan_id"], "Q": ["photo_url"],
+    }  # fmt: skip

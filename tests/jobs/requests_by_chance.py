@@ -106,8 +106,11 @@ LISTED = st.lists(TEXTS, max_size=2).map(tuple)
 PATHS = st.lists(NAMES, max_size=2).map(tuple)
 FIELDS = {
     "out": NAMES, "suppressed": st.sampled_from(["remove", "star"]), "keep_order": st.booleans(),
+    "replace_table": st.booleans(),
     "spreadsheet_safe": st.none() | st.booleans(), "inputs": PATHS, "class_file": NAMES,
     "nested_in": NAMES, "ledger": NAMES, "waive_composition": LISTED,
+    "after": NAMES, "counterfeits": st.sampled_from([None, "fill", "none"]),
+    "false_records": NAMES, "counterfeit_table": NAMES, "person_files": PATHS,
     "releases": PATHS, "models": PATHS, "class_files": PATHS,
     "attacks": st.sampled_from(["none", "some", "all"]), "most_records": NUMBERS,
     "population": st.none() | TABLES, "sampling_fraction": SHARES, "weights": TEXTS,
@@ -118,10 +121,11 @@ FIELDS = {
     "privacy": st.none() | PROMISES.map(tuple), "waive": LISTED, "fold_case": st.booleans(),
     "blanked": st.booleans(), "person_file": NAMES,
     "starred": st.none() | st.booleans(), "max_size": NUMBERS,
-    "register": st.none() | TABLES, "key": TEXTS, "everything": st.booleans(),
+    "register": st.none() | TABLES, "beside": PATHS, "key": TEXTS, "everything": st.booleans(),
     "centroids": st.booleans(), "targets": NUMBERS, "seconds": st.none() | SHARES,
     "threshold": SHARES, "false_alarm": SHARES, "infer": st.booleans(),
-    "profile": NAMES, "pictures": st.booleans(),
+    "profile": NAMES, "pictures": st.booleans(), "fidelity": st.booleans(),
+    "learn": TEXTS, "bound": st.none() | st.floats(0.1, 100),
 }  # fmt: skip
 CHOICES = {
     "techniques": st.sampled_from(["none", "g", "gs", "gcs"]).map(Techniques.parse),

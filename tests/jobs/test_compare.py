@@ -25,7 +25,10 @@ from shoal.methods.registry import method_named
 from shoal.privacy import KAnonymity, LDiversity
 from shoal.schema.schema import Schema
 
-pytestmark = pytest.mark.local("compare")
+pytestmark = [
+    pytest.mark.local("compare"), pytest.mark.xdist_group("compare"),
+    pytest.mark.usefixtures("lent_workers"),
+]  # fmt: skip
 
 
 def grid(table, schema, *methods, ks=(4, 8), **words):

@@ -17,13 +17,13 @@ from tests.naive.composition import meet_sizes
 
 from shoal.core.errors import InputError, MethodError, OutputError, SchemaError
 from shoal.engines.base import Output
-from shoal.jobs.compose import compose
+from shoal.jobs.compose import compose, intersect
 from shoal.jobs.learn import learn
 from shoal.jobs.places import write_model
 from shoal.jobs.release import release
 from shoal.jobs.requests import ComposeRequest, LearnRequest, ReleaseRequest
 from shoal.methods.registry import method_named
-from shoal.privacy import KAnonymity, LDiversity
+from shoal.privacy import KAnonymity, LDiversity, from_document
 from shoal.samples import hospital
 from shoal.schema.schema import Labels, Schema
 
@@ -286,3 +286,30 @@ def test_two_releases_of_adult(adult, tmp_path):
     schema = Schema.from_document(document, folder=adult.hierarchies)
     found = shares(adult.table, schema, [("bestcut", {}), ("mondrian", {})], tmp_path)
     assert found[1:] == pytest.approx((0.136, 0.466), abs=0.001)
+
+
+def test_persons_of_two_releases_are_judged_by_k_unless_values_are_promised_over_time(tmp_path):
+    lines = [f"{i % 10},{'xyz'[i % 3]},p{i}" for i in range(20)]
+    table = tmp_path / "t.csv"
+    table.write_text("\n".join(["a,s,who", *lines, ""]), encoding="utf-8")
+    files = []
+    for number, of in enumerate((lambda i: i % 10 < 5, lambda i: i % 10 < 6)):
+        out, people = tmp_path / f"{number}.csv", tmp_path / f"{number}.people.csv"
+        rows = ["low" if of(i) else "high" for i in range(20)]
+        text = [f"{label},{'xyz'[i % 3]}" for i, label in enumerate(rows)]
+        out.write_text("\n".join(["a,s", *text, ""]), encoding="utf-8")
+        people.write_text("\n".join(["person", *(f"p{i}" for i in range(20)), ""]))
+        files.append((out, people))
+    schema = Schema.from_document({"columns": {"a": "quasi", "s": "sensitive", "who": "person"}})
+    releases, people = zip(*files, strict=True)
+    found = {}
+    for promise in ({"model": "k-anonymity", "k": 2}, {"model": "k-anonymity", "k": 3},
+                    {"model": "m-uniqueness", "m": 2, "column": "s"}):  # fmt: skip
+        asked = schema.with_promise([from_document(promise)], replace_promise=True)
+        found[str(promise)] = intersect(
+            ComposeRequest(table=table, schema=asked, releases=releases, person_files=people)
+        )["s"]
+    two, three, over_time = found.values()
+    assert (two.alike, two.k, two.holds) == (2, 2, True)
+    assert (three.alike, three.below, three.holds) == (2, {2: 0, 3: 2}, False)
+    assert (over_time.k, over_time.holds) == (None, True)

@@ -10,7 +10,10 @@ from shoal.jobs.goal import GoalRequest, reach
 from shoal.methods.registry import method_named
 from shoal.schema.schema import Schema
 
-pytestmark = pytest.mark.local("compare")
+pytestmark = [
+    pytest.mark.local("compare"), pytest.mark.xdist_group("compare"),
+    pytest.mark.usefixtures("lent_workers"),
+]  # fmt: skip
 
 
 def asked(folder, minimize, most, **words):

@@ -14,6 +14,7 @@ from shoal.jobs.hierarchy import (
     build_hierarchy,
     check_hierarchy,
     draw_hierarchy,
+    propose_senses,
     wordnet_hierarchy,
 )
 
@@ -88,3 +89,27 @@ def test_words_are_put_under_their_hypernyms_and_written(tmp_path):
     assert load_hierarchy("job", out) == tree
     with pytest.raises(OutputError):
         wordnet_hierarchy("job", mapping, folder, out=mapping)
+
+
+def test_senses_of_a_column_are_proposed_once_a_value_in_order(tmp_path):
+    write_dictionary(tmp_path)
+    table = pl.DataFrame({"job": ["worker", "clerk", None, "worker", "?", "Zq"]})
+    values = ColumnValues(table=table, column="job", missing=["?"])
+    out = tmp_path / "words.csv"
+    found = propose_senses(values, tmp_path, out=out)
+    assert {value: len(each) for value, each in found.items()} == {"Zq": 0, "clerk": 1, "worker": 1}
+    text = out.read_text(encoding="utf-8")
+    assert [line.split(";")[0] for line in text.splitlines()[1:]] == ["Zq", "clerk", "worker"]
+    assert propose_senses(values, tmp_path, out=out) == found
+    assert out.read_text(encoding="utf-8") == text
+
+
+def test_senses_that_were_chosen_are_led_through_what_is_asked(tmp_path):
+    write_dictionary(tmp_path)
+    table = pl.DataFrame({"job": ["worker", "clerk"]})
+    words = tmp_path / "words.csv"
+    propose_senses(ColumnValues(table=table, column="job"), tmp_path, out=words)
+    short = wordnet_hierarchy("job", words, tmp_path)
+    long = wordnet_hierarchy("job", words, tmp_path, through=["being"], out=tmp_path / "h.yaml")
+    assert long.height == short.height + 2  # being, living thing and object in place of agent
+    assert load_hierarchy("job", tmp_path / "h.yaml") == long

@@ -93,10 +93,30 @@ def test_a_misspelt_flag_says_what_there_is(hospital, tmp_path):
     assert "must be one of round, tight" in said.err
 
 
-def test_levels_and_centroids_have_no_such_line(hospital):
-    for method in ("flash", "mdav"):
-        made = api.anonymize(hospital, schema_of(hospital), method=method, labels="round")
-        assert "printed" not in made.report.facts
+def test_levels_and_centroids_are_no_intervals_and_the_report_says_so(hospital, tmp_path):
+    for method, labels in (("flash", "levels"), ("mdav", "centroids")):
+        flags = ("--schema", hospital.with_suffix(".schema.yaml"), "--method", method)
+        said = call("anonymize", hospital, *flags, "--no-attacks", "--out", tmp_path / "o.csv")
+        assert f"  labels      {labels}" in said.out
+        made = api.anonymize(hospital, schema_of(hospital), method=method)
+        assert made.report.facts["printed"] == {"labels": labels}
+
+
+def test_round_labels_are_the_usual_ones_of_releases_models_and_linked_tables(hospital, tmp_path):
+    made = api.anonymize(hospital, schema_of(hospital), method="bestcut")
+    assert made.report.facts["printed"]["labels"] == "round"
+    model = api.learn(hospital, schema_of(hospital), method="bestcut")
+    assert model.to_document() == api.learn(
+        hospital, schema_of(hospital), method="bestcut", labels="round"
+    ).to_document()  # fmt: skip
+    place = tmp_path / "linked"
+    files = api.linked_sample(place, patients=200)
+    request = shoal.LinkedRequest(tables=place, schema=shoal.LinkedSchema.load(files.schema))
+    linked = shoal.release_linked(request)
+    assert {line["labels"] for line in linked.report.facts["tables"]} == {"round"}
+    texts = "".join(str(frame.rows()) for frame in linked.tables.values())
+    assert "–" in texts
+    assert "[" not in texts.replace("[(", "").replace(")]", "")
 
 
 def test_a_model_with_round_labels_holds_no_day_of_anybody(hospital, tmp_path):

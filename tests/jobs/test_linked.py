@@ -402,6 +402,7 @@ def test_patients_and_stays_of_a_real_hospital_register(data):
             "privacy": [{"model": "k-anonymity", "k": 5}],
             "suppression_limit": 0.01,
             "missing": ["?"],
+            "labels": "tight",
         }
     )  # fmt: skip
     found = {"patients": people, "stays": stays}

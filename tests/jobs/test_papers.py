@@ -87,6 +87,8 @@ def test_a_claim_about_nothing_that_was_run_says_so():
 
 
 @pytest.mark.local("compare")
+@pytest.mark.xdist_group("compare")
+@pytest.mark.usefixtures("lent_workers")
 def test_a_paper_is_run_on_a_sample_of_a_table(tmp_path):
     paper = replace(PAPERS["oka-2008"], ks=(4, 5), records=24)
     trials = paper.trials(base())
@@ -97,3 +99,23 @@ def test_a_paper_is_run_on_a_sample_of_a_table(tmp_path):
     assert all("of 2" in each["measured"] for each in said["claims"])
     again = compare(CompareRequest(trials=trials, keep=tmp_path))
     assert not any(run.is_new for run in again.runs)
+
+
+def test_accuracies_of_a_paper_stand_beside_what_was_measured():
+    ends = {"mean": 0.7, "least": 0.6, "most": 0.8}
+    ways = {way: {"accuracy": ends} for way in ("raw", "release", "control", "raw_on_release")}
+    learned = {"models": {"logistic regression": ways}, "majority": {**ends, "mean": 0.6825}}
+    made = run_of("flash k=2", 0.1, 0.1)
+    run = replace(made, facts={**made.facts, "method": "flash", "promise": {"k": 2}})
+    result = dict(run.found["result"])
+    result["report"] = {**result["report"], "learning": learned}
+    known = replace(run, found={"result": result})
+    paper = PAPERS["admissions-2018"]
+    lines = {each["figure"]: each["measured"] for each in
+             paper.said(Compared(runs=(known,)))["claims"]}  # fmt: skip
+    assert "flash: trained on raw and tested on recoded" in lines["Table I, k = 2"]
+    assert "commonest value 68.2" in lines["Table I, k = 2"]
+    assert lines["Table I, k = 3"] == "not measured: there is no such run"
+    target = plain_schema(target="ill").target
+    trials = paper.trials(replace(base(), schema=plain_schema(target="ill")))
+    assert {trial.request.checks.learn for trial in trials} == {target}

@@ -169,7 +169,7 @@ def test_a_verification_that_holds_passes():
         ({"promise": (LDiversity(4, column="ill"),)}, NoSolutionError),
         ({"promise": (AlphaKAnonymity(0.9, 2, column="ill", values=["Alice"]),)}, SchemaError),
         ({"threads": 0}, SchemaError),
-        ({"release": "draw"}, MethodError),
+        ({"release": "melt"}, MethodError),
         ({"output": Output(out="r.nothing")}, ShoalError),
         ({"checks": Checks(attacks="some", weights="weight")}, ShoalError),
     ],

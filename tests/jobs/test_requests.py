@@ -57,7 +57,7 @@ def test_a_plain_request_has_no_fault(request_):
     ("request_", "text"),
     [
         (replace(LEARN, threads=0), "--threads: must be at least 1"),
-        (replace(LEARN, release="zap"), "--release must be one of generalize, aggregate"),
+        (replace(LEARN, release="zap"), "--release must be one of generalize, aggregate, draw"),
         (replace(LEARN, partitions=0), "--partitions must be at least 1"),
         (replace(RELEASE, output=Output(suppressed="zap")), "--suppressed: must be remove or star"),
         (replace(RELEASE, checks=Checks(weights="w")),

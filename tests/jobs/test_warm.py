@@ -12,7 +12,7 @@ from shoal.methods import registry
 from shoal.privacy import KAnonymity, LDiversity, TCloseness
 
 # Called by other kernels only; where these come from the cache they bring them along.
-HELPERS = {"fail", "weight_log", "refine", "count_last", "rank_without"}
+HELPERS = {"fail", "weight_log", "refine", "count_last", "rank_without", "value_at"}
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,9 @@ from shoal.kernels import cache
 
 ROOT = Path(__file__).parents[2]
 TABLE = "age,sex,ill\n" + "".join(f"{20 + i % 4},{'fm'[i % 2]},{i % 3}\n" for i in range(40))
-FLAGS = ("--qi", "age,sex", "--sensitive", "ill", "-k", "3", "--out", "o.csv")
+FLAGS = (
+    "--qi", "age,sex", "--sensitive", "ill", "-k", "3", "--method", "flash", "--out", "o.csv",
+)  # fmt: skip
 
 # A kernel in one file that calls the judge in another, as those of the methods do.
 PROBE = """

@@ -3,6 +3,7 @@
 import itertools
 import os
 import pkgutil
+import random
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,7 +15,9 @@ import pytest
 from tests.methods.clustering.tables import disease, domains
 
 import shoal.kernels
+from shoal.kernels.bounds.groups import cheap_groups
 from shoal.kernels.helpers import lean, lean_outer
+from shoal.measures.optimum import _Boxes, _tuples
 from shoal.methods import registry
 from shoal.methods.method import Setting
 from shoal.methods.microaggregation.centroids import centroids
@@ -22,7 +25,7 @@ from shoal.privacy import KAnonymity, LDiversity
 from shoal.table.frequency import from_codes
 
 ROOT = Path(__file__).parents[2]
-RUN_ALL = "from tests.kernels.test_compiler import run_all, look; run_all(); look()"
+CHECKED = "from tests.kernels.test_compiler import run_all, run_one, look; {}; look()"
 
 
 @lean
@@ -67,15 +70,24 @@ def table():
 MODULES = {module.__name__ for module, _ in kernels()}
 
 
+NAMES = [name for name, m in registry.METHODS.items() if m.kernel.partition(":")[0] in MODULES]
+
+
+def run_one(name):
+    """Run a method."""
+    models = [KAnonymity(4), LDiversity(2, column="disease")]
+    registry.METHODS[name]().search(table(), models, Setting(suppression_limit=0.1))
+
+
 def run_all():
     """Run every method that has such kernels."""
+    for name in NAMES:
+        run_one(name)
     whole = table()
-    for method in registry.METHODS.values():
-        if method.kernel.partition(":")[0] in MODULES:
-            models = [KAnonymity(4), LDiversity(2, column="disease")]
-            method().search(whole, models, Setting(suppression_limit=0.1))
     found = registry.RefineCentroids(effort="fast").search(whole, [KAnonymity(3)])
     centroids(found)
+    tuples = _tuples(whole)
+    cheap_groups(_Boxes(tuples).rows(3), np.ones(tuples.rows), k=3, most_nodes=1000)
     persons = np.arange(whole.rows, dtype=np.int32) % 97 - 2
     for method in (registry.KMember(), registry.Refine()):
         method.search(replace(whole, persons=persons), [KAnonymity(4)])
@@ -103,14 +115,18 @@ def test_no_kernel_is_given_arrays_that_overlap(monkeypatch):
 
 
 @pytest.mark.slow
-def test_no_kernel_looks_outside_its_arrays(tmp_path):
+@pytest.mark.parametrize("which", ["one", pytest.param("all", marks=pytest.mark.nightly)])
+def test_no_kernel_looks_outside_its_arrays(tmp_path, which):
+    """Compiled with Numba's checks: the kernels of a method that is drawn anew, nightly all."""
+    what = "run_all()" if which == "all" else f"run_one({random.choice(NAMES)!r})"
     done = subprocess.run(
-        [sys.executable, "-c", RUN_ALL], cwd=ROOT, capture_output=True, text=True, check=False,
+        [sys.executable, "-c", CHECKED.format(what)], cwd=ROOT, capture_output=True, text=True,
         env=os.environ | {
             "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}",
             "NUMBA_CACHE_DIR": str(tmp_path),
             "NUMBA_BOUNDSCHECK": "1",
         },
     )  # fmt: skip
-    assert done.stdout.strip() == "inside", done.stderr  # reached the end, but for the last look
+    # It reached the end, but for the last look.
+    assert done.stdout.strip() == "inside", f"{what}: {done.stderr}"
     assert "IndexError: index is out of bounds" in done.stderr

@@ -41,7 +41,8 @@ def schema_of(promise):
         "s": {"role": "sensitive", "kind": "categorical"},
         "who": {"role": "person"},
     }
-    return Schema.from_document({"columns": columns, "privacy": [promise], "missing": ["?"]})
+    return Schema.from_document({"columns": columns, "privacy": [promise], "missing": ["?"],
+                                  "waive": ["who"]})  # fmt: skip
 
 
 def person_of(text):

@@ -12,7 +12,7 @@ from tests.laws.test_persons_released import frame_of, schema_of
 from tests.naive import persons as naive
 
 from shoal import api, edge
-from shoal.core.errors import InputError, MethodError, NoSolutionError, SchemaError
+from shoal.core.errors import InputError, NoSolutionError, SchemaError
 from shoal.engines.base import Output
 from shoal.jobs.encode import encode
 from shoal.jobs.learn import learn
@@ -218,5 +218,3 @@ def test_a_model_is_read_again_with_its_person(tmp_path):
     model = learned(stays(), K3).model
     model.save(tmp_path / "m.json")
     assert RecodingModel.load(tmp_path / "m.json").schema.person == ("who",)
-    with pytest.raises(MethodError):
-        model.schema.refuse_persons("this")

@@ -33,7 +33,14 @@ def stays(data):
 )  # fmt: skip
 def test_every_class_has_k_patients_at_little_loss(stays, method, k, most):
     made = api.anonymize(
-        stays, qi=QUASI, person="patient_nbr", missing=["?"], k=k, method=method, keep_order=True
+        stays,
+        qi=QUASI,
+        person="patient_nbr",
+        missing=["?"],
+        k=k,
+        method=method,
+        keep_order=True,
+        labels="tight",
     )
     assert made.report.suppressed == 0
     assert made.report.utility["ncp"] <= most

@@ -32,8 +32,9 @@ def schema_of(*promises, person=True):
         "who": {"role": "person" if person else "identifying"},
     }
     return Schema.from_document(
-        {"columns": columns, "privacy": list(promises), "missing": ["?"], "suppression_limit": 1.0}
-    )
+        {"columns": columns, "privacy": list(promises), "missing": ["?"], "suppression_limit": 1.0,
+         "waive": ["who"] if person else []}
+    )  # fmt: skip
 
 
 def frame_of(records):

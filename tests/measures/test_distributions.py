@@ -23,8 +23,8 @@ COLOURS = {"*": {"warm": ["red", "orange"], "cold": ["blue", "green"]}}
 
 
 def released(frame, **words):
-    """Release a frame with its pictures."""
-    words = {"k": 2, "method": "mondrian", "pictures": True, **words}
+    """Release a frame with its pictures; the twin reads tight labels."""
+    words = {"k": 2, "labels": "tight", "method": "mondrian", "pictures": True, **words}
     return shoal.anonymize(frame, **words)
 
 

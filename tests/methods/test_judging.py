@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.methods.sensitive_tables import PROMISES, by_number, counted, histograms
 
-from shoal.methods.judging import failing_classes, judge_recoding, one_class
+from shoal.methods.judging import _distinct_rows, failing_classes, judge_recoding, one_class
 from shoal.methods.sensitive import sensitive_column
 from shoal.privacy import EquivalenceClass, KAnonymity, LDiversity
 from shoal.table.recoding import SUPPRESSED, recoding_of
@@ -55,3 +56,14 @@ def test_suppressed_records_are_in_no_class(table):
 def test_a_promise_without_a_column_is_asked_of_every_sensitive_one(table):
     verdicts = list(judge_recoding(one_class(table), [KAnonymity(1), LDiversity(1)]))
     assert [verdict.model.column for verdict in verdicts] == [None, "s"]
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9), st.integers(0, 2)), max_size=20),
+    far=st.booleans(),
+)
+def test_distinct_rows_are_sorted(rows, far):
+    rows = [(a, b + (2**61 if far else 0), c) for a, b, c in rows]
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    found = _distinct_rows(*columns)
+    assert [tuple(row) for row in found.tolist()] == sorted(set(rows))

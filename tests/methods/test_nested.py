@@ -10,14 +10,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.methods.clustering.tables import domains, tables
 from tests.naive.nested import is_nested
+from tests.naive.persons import failing
 
 from shoal.core.errors import MethodError, NoSolutionError
+from shoal.core.grids import NumberGrid
 from shoal.methods.judging import failing_classes, one_class
 from shoal.methods.method import Setting
 from shoal.methods.nested import nested_notices, search_nested
 from shoal.methods.registry import method_named
-from shoal.privacy import KAnonymity, LDiversity
-from shoal.table.frequency import ONCE, join_rows
+from shoal.privacy import AlphaKAnonymity, KAnonymity, LDiversity, TCloseness
+from shoal.table.frequency import NOBODY, ONCE, join_rows
+from shoal.table.recoding import recoding_of
+from shoal.table.rounding import lifts
 
 
 @st.composite
@@ -75,6 +79,74 @@ def test_classes_are_unions_of_the_earlier_ones_or_lie_inside_them(name, persons
         assert found.suppressed == 0
     assert len(nested_notices(found)) == 1
     assert view in nested_notices(found)[0]
+
+
+OTHERS = (
+    [LDiversity(2, column="disease")],
+    [LDiversity(1.4, kind="entropy", column="disease")],
+    [LDiversity(2, kind="recursive", c=2.0, column="disease")],
+    [AlphaKAnonymity(0.7, 2, column="disease")],
+    [TCloseness(0.4, column="disease")],
+)
+
+
+def with_round_labels(table):
+    """Return a table whose ages end at a grid, and whose nodes with two children give way."""
+    line, place, sex = table.domains
+    return replace(
+        table,
+        domains=(
+            replace(line, grid=NumberGrid(0)), replace(place, lift=lifts(place.tree)),
+            replace(sex, lift=lifts(sex.tree)),
+        ),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("models", OTHERS, ids=lambda models: models[0].name)
+@pytest.mark.parametrize("name", ["bestcut", "mondrian", "refine"])
+@settings(max_examples=15, deadline=None)
+@given(table=earlier_tables(persons=True), k=st.integers(1, 3))
+def test_what_shares_round_labels_and_an_earlier_class_keeps_every_promise(models, name, table, k):
+    """Parts of an earlier class whose labels become equal may break what each of them kept."""
+    table = with_round_labels(table)
+    models = [KAnonymity(k), *models]
+    if failing_classes(one_class(replace(table, earlier=None)), models).any():
+        return
+    found = search_nested(table, models, method_named(name), Setting())
+    assert not failing_classes(found, models).any()
+    written = list(zip(*(found.labels(j) for j in range(3)), strict=True))
+    assert len(set(written)) == found.classes
+    if found.facts["nested"]["view"] == "coarser":
+        return
+    new, earlier = records(found, table)
+    values = np.repeat(table.sensitive[found.row, 0], found.count).tolist()
+    cells = {}
+    for at, who, value in zip(
+        zip(new, earlier, strict=True), who_of(found, table), values, strict=True
+    ):
+        cells.setdefault(at, []).append((None if who == NOBODY else who, str(value)))
+    for model in models:
+        assert not failing(cells, model.to_document())
+
+
+class Careless:
+    """A method that puts every row into a class of its own, whatever is promised."""
+
+    name, family = "careless", "clustering"
+
+    def search(self, table, promise, setting):
+        members = (np.arange(table.rows), np.arange(table.rows), table.counts)
+        return recoding_of(table, table.codes, table.codes, members)
+
+
+def test_parts_that_hold_only_together_with_those_of_another_class_are_not_released():
+    codes = np.array([[i % 4, 0, 0] for i in range(8)], dtype=np.int32)
+    table, _ = join_rows(
+        domains(), codes, np.ones(8, dtype=np.int64),
+        earlier=np.array([i // 4 for i in range(8)], dtype=np.int32),
+    )  # fmt: skip
+    found = search_nested(table, [KAnonymity(2)], Careless(), Setting())
+    assert found.classes == 1  # both classes stay whole, and have the same labels
 
 
 @settings(max_examples=40, deadline=None)

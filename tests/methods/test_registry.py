@@ -73,5 +73,5 @@ def test_refine_keeps_its_name_where_centroids_are_released():
 
 
 def test_an_unknown_form_of_release_is_refused():
-    with pytest.raises(MethodError, match="--release must be one of generalize, aggregate"):
-        resolve(Auto(), release="draw")
+    with pytest.raises(MethodError, match="--release must be one of generalize, aggregate, draw"):
+        resolve(Auto(), release="melt")

@@ -20,7 +20,7 @@ from shoal.engines.local.frequencies import frequencies
 from shoal.engines.local.source import open_source
 from shoal.methods.to_model import model_of
 from shoal.model.model import RecodingModel
-from shoal.model.runtime import Encoder
+from shoal.model.sets import SetEncoder
 from shoal.privacy import KAnonymity, LDiversity
 from shoal.schema.schema import Schema
 
@@ -82,7 +82,7 @@ def texts_in(value):
 def test_every_tuple_in_a_model_is_shared_by_k_training_records(k):
     frame = flat(600, seed=1)
     model, _ = learn(frame, flat_schema(), [KAnonymity(k)])
-    encoder = Encoder(model.to_document())
+    encoder = SetEncoder(model.to_document())
     covered = [0] * len(model.regions)
     taken = [0] * len(model.regions)
     for row in frame.select(model.schema.quasi).rows():
@@ -125,7 +125,7 @@ def test_encoding_the_training_records_keeps_the_promise(seed, k, spread):
     frame = flat(200, seed=seed)
     promise = [KAnonymity(k), LDiversity(2, column="ill")] if spread else [KAnonymity(k)]
     model, _ = learn(frame, flat_schema(), promise)
-    encoder = Encoder(model.to_document(), None, "remove")
+    encoder = SetEncoder(model.to_document(), None, "remove")
     classes = {}
     for row in frame.to_dicts():
         released = encoder.encode(row)
@@ -148,7 +148,7 @@ def test_a_released_tuple_always_covers_the_true_value(name):
     """Look at the labels with the eyes of a reader, not with the encoder's."""
     model = models()[name]
     for choice in ("suppress", "nearest"):
-        encoder = Encoder(model.to_document(), choice)
+        encoder = SetEncoder(model.to_document(), choice)
         for row in table().to_dicts():
             released = encoder.encode(row)
             for column in model.schema.quasi:
@@ -193,7 +193,7 @@ def _covers(label, value, column):
 def test_values_never_seen_are_covered_by_rules():
     wanted = schema(levels=True, k=2, quasi=("age", "zip"))
     recoding = at_levels(count(table(), wanted), {"age": 1, "zip": 3})
-    encoder = Encoder(model_of(recoding, wanted, method="levels", utility={}).to_document())
+    encoder = SetEncoder(model_of(recoding, wanted, method="levels", utility={}).to_document())
     assert encoder.encode({"age": "64.75", "zip": "75999"}) == {"age": "[18, 65)", "zip": "75***"}
     assert encoder.encode({"age": "64.75", "zip": "759999"}) == {"age": "*", "zip": "*"}
 
@@ -221,7 +221,7 @@ def test_an_order_that_only_a_rule_knows():
     )
     frame = pl.DataFrame({"grade": ["low"] * 3 + ["middle"] + ["top"] * 9})
     model, _ = learn(frame, wanted, [KAnonymity(4)])
-    encoder = Encoder(RecodingModel.from_document(model.to_document()).to_document())
+    encoder = SetEncoder(RecodingModel.from_document(model.to_document()).to_document())
     assert encoder.encode({"grade": "low"}) == {"grade": "[low, middle]"}
     assert encoder.encode({"grade": "top"}) == {"grade": "top"}
     assert encoder.encode({"grade": "high"}) == {"grade": "*"}

@@ -15,7 +15,7 @@ from tests.naive.release import judged
 from shoal.core.errors import InputError
 from shoal.model import batch
 from shoal.model.batch import Judge, assign_classes, close_failing, judge_column, supersets
-from shoal.model.runtime import Encoder
+from shoal.model.sets import SetEncoder
 from shoal.privacy import AlphaKAnonymity, KAnonymity, LDiversity, NTCloseness, TCloseness
 from shoal.schema.schema import Schema
 
@@ -237,7 +237,7 @@ def test_tuples_are_assigned_as_if_from_scratch_in_every_round(case, promise, da
     )
     tuples = list(dict.fromkeys(tuples))
     histograms = [data.draw(spread) for _ in tuples]
-    found = assign_classes(Encoder(made), tuples, histograms, judge=judge)
+    found = assign_classes(SetEncoder(made), tuples, histograms, judge=judge)
     assert found == naive_assignment(made, tuples, histograms, judge)
     classes = {}
     for key, histogram in zip(found, histograms, strict=True):
@@ -248,7 +248,7 @@ def test_tuples_are_assigned_as_if_from_scratch_in_every_round(case, promise, da
 
 def test_records_of_a_closed_class_go_to_the_next_one_that_covers_them():
     cells = ({"low": "1", "high": "1"}, {"low": "1", "high": "3"}, {"any": "*"})
-    encoder = Encoder(document([numeric(*cells)], [[0], [1], [2]]))
+    encoder = SetEncoder(document([numeric(*cells)], [[0], [1], [2]]))
     judge = judge_of([{"model": "k-anonymity", "k": 3}])
     few = [Counter({(): 1}), Counter({(): 2}), Counter({(): 3})]
     found = assign_classes(encoder, [("1",), ("2",), ("9",)], few, judge=judge)
@@ -266,9 +266,9 @@ def test_unseen_tuples_that_are_widened_are_a_class_like_any_other():
     made = document([numeric({"any": "*"}), column], [[0, 0]])
     tuples = [("1", "a"), ("1", "b")]
     judge = judge_of([{"model": "k-anonymity", "k": 2}])
-    both = assign_classes(Encoder(made, "nearest"), tuples, [{(): 2}, {(): 2}], judge=judge)
+    both = assign_classes(SetEncoder(made, "nearest"), tuples, [{(): 2}, {(): 2}], judge=judge)
     assert both == [("*", "a"), ("*", "ab")]
-    one = assign_classes(Encoder(made, "nearest"), tuples, [{(): 2}, {(): 1}], judge=judge)
+    one = assign_classes(SetEncoder(made, "nearest"), tuples, [{(): 2}, {(): 1}], judge=judge)
     assert one == [("*", "a"), None]
 
 

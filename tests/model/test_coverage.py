@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.model import coverage
-from shoal.model.column import Column
 from shoal.model.coverage import covered_runs, precompute_coverage
+from shoal.model.sets import SetColumn as Column
 
 PLAN = {"absent": {"": 1}, "index": {}, "parents": [], "labels": [], "form": None}
 ends = st.none() | st.integers(0, 6).map(str)

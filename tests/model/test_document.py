@@ -14,17 +14,18 @@ from shoal.model.document import (
     fingerprint_of,
     is_sealed,
     read_model,
-    refuse_changed,
+    refuse_untrusted,
 )
 from shoal.model.model import RecodingModel
 from shoal.model.runtime import Encoder
+from shoal.model.trust import Trust
 
 HOSTILE = [
     None,
     [],
     {},
     broken(format="other"),
-    broken(version=3),
+    broken(version=4),
     broken(version=True),
     broken(version="2"),
     broken(version=0),
@@ -133,7 +134,7 @@ def test_any_single_change_is_refused_or_harmless():
 SAYS = [
     (broken(format="other"), "not a model file: no format 'shoal-model' in it"),
     (broken(version="2"), "its version is not a whole number"),
-    (broken(version=3), "its version is above 2; update shoal to read it"),
+    (broken(version=4), "its version is above 3; update shoal to read it"),
     (broken(secret="Alice"), "it has keys that no model has"),
     (broken(method=""), "its method is not a name"),
     (broken(records=-1), "its records is not a whole number"),
@@ -251,14 +252,15 @@ def test_what_passes_is_left_as_it_is():
 def test_a_fingerprint_seals_the_content():
     document = broken()
     assert is_sealed(document)
-    refuse_changed(document)
+    refuse_untrusted(document)
     changed = {**document, "method": "other"}
     assert not is_sealed(changed)
     with pytest.raises(ModelFormatError, match="its fingerprint does not fit it; it was changed"):
-        refuse_changed(changed)
+        refuse_untrusted(changed)
     del changed["fingerprint"]
-    refuse_changed(changed)  # nothing is claimed
-    refuse_changed({**document, "version": 1, "method": "other"})  # of another time
+    with pytest.raises(ModelFormatError, match="it has no fingerprint"):
+        refuse_untrusted(changed)
+    refuse_untrusted(changed, Trust(unsigned=True))
     for junk in (None, [], "text", {"fingerprint": "x"}):
         assert not is_sealed(junk)
     with pytest.raises(ModelFormatError, match="what JSON does not know"):

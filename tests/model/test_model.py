@@ -49,11 +49,13 @@ def fits(value: Any, rule: Any, whole: Any) -> bool:
         return sum(fits(value, one, whole) for one in rule["oneOf"]) == 1
     kinds = {
         "object": dict, "array": list, "string": str, "integer": int, "null": type(None),
-        "number": (int, float),
+        "number": (int, float), "boolean": bool,
     }  # fmt: skip
     wanted = rule.get("type", list(kinds))
     wanted = [wanted] if isinstance(wanted, str) else wanted
-    if isinstance(value, bool) or not any(isinstance(value, kinds[kind]) for kind in wanted):
+    if isinstance(value, bool):
+        return "boolean" in wanted
+    if not any(isinstance(value, kinds[kind]) for kind in wanted if kind in kinds):
         return False
     if isinstance(value, dict):
         known = rule.get("properties", {})
@@ -90,10 +92,15 @@ def test_models_fit_the_shipped_json_schema() -> None:
 def test_the_shipped_json_schema_refuses_what_is_damaged() -> None:
     rules = json.loads(SHIPPED.read_text(encoding="utf-8"))
     assert not fits(broken(secret=1), rules, rules)
-    assert not fits(broken(version=3), rules, rules)
+    assert not fits(broken(version=4), rules, rules)
     assert not fits(with_cell({"eval": "x"}), rules, rules)
     assert not fits(with_cell({"low": 1, "high": 2}), rules, rules)
     assert not fits(broken(regions=[["a"]]), rules, rules)
+    cuts = json.loads((Path(__file__).parents[1] / "golden" / "cuts.model.json").read_text("utf-8"))
+    for change in ({"missing": 1}, {"cuts": [None]}, {"first": 5}, {"variant": 0}):
+        column = {**cuts["columns"][0], **change}
+        assert not fits({**cuts, "columns": [column]}, rules, rules), change
+    assert not fits({**cuts, "tree": {"cut": [-1], "left": [1]}}, rules, rules)
 
 
 def test_a_model_without_classes_or_levels_comes_back() -> None:

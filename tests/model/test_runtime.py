@@ -8,22 +8,8 @@ from hypothesis import strategies as st
 from tests.model.made import document, models_and_tuples, numeric, place_column
 from tests.naive import encode as naive
 
-from shoal.model import runtime
 from shoal.model.column import Rejected
-from shoal.model.runtime import Encoder, block_size, lowest
-
-
-@given(st.integers(1, 2**200), st.booleans())
-def test_lowest_bit_also_where_integers_cannot_say_how_long_they_are(members, can_say):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runtime, "HAS_LENGTH", can_say)
-        assert lowest(members) == bin(members)[::-1].index("1")
-
-
-def test_one_set_holds_all_classes_where_the_sets_of_all_cells_fit():
-    assert block_size(10, 10) == 131072
-    assert block_size(100_000, 40_000) == 8192
-    assert block_size(10**9, 10**9) == 2048
+from shoal.model.runtime import Encoder
 
 
 @settings(max_examples=150, deadline=None)
@@ -45,19 +31,16 @@ def test_the_first_class_that_covers_every_column_is_found(case):
 def test_classes_may_be_closed(case, closed):
     made, tuples = case
     encoder = Encoder(made)
-    members = sum(1 << i for i in range(len(made["regions"])) if i not in closed)
     for values in tuples:
-        assert encoder.find(values, [members]) == naive.find(made, values, closed)
+        found = encoder.index.find(values, dict.fromkeys(closed, 1))
+        assert found == naive.find(made, values, closed)
 
 
 @settings(max_examples=80, deadline=None)
-@given(models_and_tuples(), st.sampled_from([1, 2]))
-def test_the_nearest_class_is_the_first_that_misses_fewest_columns(case, size):
+@given(models_and_tuples())
+def test_the_nearest_class_is_the_first_that_misses_fewest_columns(case):
     made, tuples = case
-    with pytest.MonkeyPatch.context() as patch:  # also where the classes stand in many blocks
-        patch.setattr(runtime, "block_size", lambda classes, cells: size)
-        encoder = Encoder(made, "nearest")
-    assert len(encoder.blocks) == -(-len(made["regions"]) // size)
+    encoder = Encoder(made, "nearest")
     for values in tuples:
         assert encoder.nearest(values) == naive.nearest(made, values)
         assert encoder.find(values) == naive.find(made, values)
@@ -101,17 +84,12 @@ def test_numbers_at_the_edges_of_intervals():
     ]  # fmt: skip
 
 
-def test_many_classes_are_found_in_blocks(monkeypatch):
+def test_many_classes_are_found_in_a_tree_of_boxes():
     cells = [{"low": str(i), "high": str(i)} for i in range(5000)] + [{"any": "*"}]
-    made = document([numeric(*cells)], [[i] for i in range(5001)])
+    encoder = Encoder(document([numeric(*cells)], [[i] for i in range(5001)]))
     wanted = {0: "0", 2047: "2047", 2048: "2048", 4999: "4999", 5000: "*"}
-    whole = Encoder(made)
-    monkeypatch.setattr(runtime, "ROOM", 1000)
-    parts = Encoder(made)
-    assert (len(whole.blocks), len(parts.blocks)) == (1, 3)
-    for encoder in (whole, parts):
-        assert {x: encoder.encode({"x": x})["x"] for x in wanted} == wanted
-        assert encoder.nearest(["2050"]) == (2050, [])
+    assert {x: encoder.encode({"x": x})["x"] for x in wanted} == wanted
+    assert encoder.nearest(["2050"]) == (2050, [])
 
 
 def test_a_model_without_classes_suppresses_everything():

@@ -115,7 +115,10 @@ def test_a_promise_may_be_given_with_the_batch(document, tmp_path):
 def test_the_fingerprint_is_required(document, tmp_path):
     missing = changed(document, seal="none")
     refused(missing, tmp_path / "m.json", ModelFormatError, "fingerprint")
-    assert shoal.encode(people(), tmp_path / "m.json").report.records == 200  # not called safe
+    with pytest.raises(ModelFormatError, match="no fingerprint"):
+        shoal.encode(people(), tmp_path / "m.json")  # also where it is not called safe
+    taken = shoal.encode(people(), shoal.RecodingModel.from_document(missing))
+    assert taken.report.records == 200  # a document is its caller's business
     wrong = changed(document, seal="old", method="other")
     refused(wrong, tmp_path / "m.json", ModelFormatError, "fingerprint")
 

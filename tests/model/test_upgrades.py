@@ -33,7 +33,7 @@ def test_version_1_is_upgraded():
         "regions": [[0, 0], [1, 1], [1, 2]],
     }
     found = RecodingModel.from_document(old)
-    assert found.to_document()["version"] == 2
+    assert found.to_document()["version"] == 3
     encoder = Encoder(found.to_document())
     assert encoder.encode({"age": 2, "sex": None}) == {"age": "[1, 3]", "sex": None}
     assert encoder.encode({"age": 5, "sex": "m"}) == {"age": "5", "sex": "*"}

@@ -51,8 +51,49 @@ def masked(text, mask, lost):
     return "".join(chars)
 
 
+def line_place(value, entry, about):
+    """Return what a value is compared with cuts by; None if it has no place."""
+    if entry["scale"] != "text":
+        return on_scale(value, entry, about)
+    if "labels" in (about.get("hierarchy") or {}):
+        return (ancestors(value, about) or [None])[0]
+    if "mask" not in entry:
+        return value.strip()
+    full = masked(value, entry["mask"], 0)
+    return full if full is None or entry["mask"]["direction"] == "right" else full[::-1]
+
+
+def between_cuts(cell, value, entry, about, marks):
+    """Say whether a value lies between the cuts of a cell."""
+    low, high = cell["cut"]
+    if low < 0 and high == len(entry["cuts"]) + 1:
+        return True
+    if is_missing(value, marks):
+        return low < 0 and entry.get("missing", False)
+    here = line_place(value, entry, about)
+    if here is None:
+        return False
+
+    def at(cut):
+        return cut if entry["scale"] == "text" else on_scale(cut, entry, about)
+
+    if entry.get("first") is not None and not at(entry["first"]) <= here <= at(entry["last"]):
+        return False
+    if low > 0 and here < at(entry["cuts"][low - 1]):
+        return False
+    if high == 0:
+        return False
+    return high > len(entry["cuts"]) or here < at(entry["cuts"][high - 1])
+
+
 def covers(cell, value, entry, about, marks=()):
     """Say whether a cell of a column covers a value."""
+    if "cut" in cell:
+        label = {key: cell[key] for key in cell if key not in ("cut", "variant")}
+        label = {"any": label["label"]} if set(label) == {"label"} else label
+        return between_cuts(cell, value, entry, about, marks) and covers(
+            label, value, entry, about, marks
+        )
     if "any" in cell:
         return True
     if is_missing(value, marks) or "missing" in cell:

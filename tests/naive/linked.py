@@ -78,6 +78,18 @@ def alike(tables, links):
     return counts
 
 
+def rarest(tables, links, name):
+    """Return, for each person with a row in a table, the persons who share their rarest tuple."""
+    of_tuple, of_person = {}, {}
+    for row in tables[name]:
+        _, above = ancestors(tables, links, name, row)[0]
+        person = above[links[root_of(links)].key]
+        own = tuple(row[column] for column in links[name].quasi)
+        of_tuple.setdefault(own, set()).add(person)
+        of_person.setdefault(person, set()).add(own)
+    return [min(len(of_tuple[own]) for own in tuples) for tuples in of_person.values()]
+
+
 def violating(tables, links, model):
     """Return the rows that break a model in some view, as (table, position) pairs."""
     root = root_of(links)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import permutations
 
 SLACK = 1e-12
 
@@ -52,16 +51,11 @@ def _counts(pairs):
     return counts
 
 
-def matching(pairs):
-    """Return the largest number of values with different persons who have them, by trying all."""
-    values = sorted({value for _, value in _pairs(pairs)}, key=str)
-    people = sorted({person for person, _ in _pairs(pairs)}, key=str)
-    few, many, there = values, people, {(v, p) for p, v in _pairs(pairs)}
-    if len(values) > len(people):
-        few, many, there = people, values, _pairs(pairs)
-    return max(
-        sum(pair in there for pair in zip(few, some, strict=True))
-        for some in permutations(many, len(few))
+def _reaches(pairs, wanted):
+    """Say whether so many values have different persons, by trying every pair for the first one."""
+    return wanted <= 0 or any(
+        _reaches({pair for pair in pairs if pair[0] != one and pair[1] != value}, wanted - 1)
+        for one, value in pairs
     )
 
 
@@ -69,7 +63,7 @@ def _diversity(pairs, whole, model, people):
     counts = sorted(_counts(pairs).values(), reverse=True)
     wanted, kind = model["l"], model.get("kind", "distinct")
     if kind == "distinct":
-        return matching(pairs) >= wanted
+        return _reaches(_pairs(pairs), wanted)
     if kind == "entropy":
         total = sum(counts)
         entropy = -sum(n / total * math.log(n / total) for n in counts)

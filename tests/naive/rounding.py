@@ -1,9 +1,10 @@
 """Slow, obvious twin of round labels: the family of public intervals, tried one by one.
 
-An interval of a column is a run of at most eight equal cells; a cell of numbers is 1, 2 or 5 times
-a power of ten wide and holds more than one number of the column, a cell of dates is a month, a
-quarter or a round number of years. What a class releases is the shortest interval that covers all
-its values, of equally short ones the first. Nothing of shoal is used.
+An interval of a column is a run of at most eight equal cells, sixteen of numbers. A cell of numbers
+is 1, 2 or 5 times a power of ten wide, but neither one nor five of the smallest units of the
+column; a cell of dates is a month, a quarter or a round number of years. A place less than two
+units from a bound is none, and an interval is two units long at least. What a class releases is the
+shortest one that covers all its values, of equally short ones the last. Nothing of shoal is used.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 CELLS = 8
+NUMBERS = 16
 YEARS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 
@@ -27,22 +29,33 @@ def number_interval(values, digits, bounds=None):
     low, high = min(values), max(values)
     unit = Fraction(1, 10**digits)
     whole = digits == 0
-    found = []
+    bottom = None if bounds is None or low < bounds[0] else bounds[0]
+    top = None if bounds is None or high > bounds[1] else bounds[1] + whole
+    found = [] if bottom is None or top is None else [(top - bottom, bottom, top)]
     for power in range(-digits, 12):
         for factor in (1, 2, 5):
             step = factor * Fraction(10) ** power
-            if step <= unit:
+            if step in (unit, 5 * unit):
                 continue
-            for cells in range(1, CELLS + 1):
-                first = low // step * step
-                last = first + cells * step
-                begin, end = first, last - whole
-                if bounds is not None:
-                    begin = max(begin, bounds[0]) if bounds[0] <= low else begin
-                    end = min(end, bounds[1]) if high <= bounds[1] else end
-                if begin <= low and high <= end:
-                    found.append((end - begin, begin, end))
-    return min(found)[1:]
+            for start in (low // step * step, low // step * step - step):
+                for cells in range(1, NUMBERS + 1):
+                    begin = _place(start, bottom, top, unit)
+                    end = _place(start + cells * step, bottom, top, unit)
+                    if begin is None or end is None or end - begin < (2 + whole) * unit:
+                        continue
+                    if begin <= low and high <= end - whole:
+                        found.append((end - begin, begin, end))
+    _, begin, end = min(found, key=lambda each: (each[0], -each[1]))
+    return begin, end - whole
+
+
+def _place(place, bottom, top, unit):
+    """Return where an interval ends that would end at a place; None: beyond the other bound."""
+    if bottom is not None and place < bottom + 2 * unit:
+        return bottom
+    if top is not None and place > top - 2 * unit:
+        return top
+    return place
 
 
 def date_interval(values):
@@ -55,7 +68,7 @@ def date_interval(values):
             last = first + cells * step - 1
             if last >= max(months):
                 found.append((max(first, 12), min(last, 9999 * 12 + 11)))
-    first, last = min(found, key=lambda pair: (pair[1] - pair[0], pair[0]))
+    first, last = min(found, key=lambda pair: (pair[1] - pair[0], -pair[0]))
     begin = date(first // 12, first % 12 + 1, 1)
     end = last + 1
     if end == 120000:

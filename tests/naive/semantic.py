@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 
 Value = str | int | None
@@ -44,19 +45,19 @@ class Column:
         inner = {above for above in self.parents.values() if above is not None}
         return sum(1 for node in self.nodes if node not in inner and label in self.path(node))
 
-    def share(self, a: str, b: str) -> float:
-        """Return the distance of two different nodes, 0 … 1."""
+    def share(self, a: str, b: str) -> Fraction | float:
+        """Return the distance of two different nodes, 0 … 1, as a fraction where it is one."""
         lca = next(node for node in self.path(a) if node in self.path(b))
         depth = {node: len(self.path(node)) for node in (a, b, lca)}
         root = self.nodes[-1]
         if self.distance == "wu-palmer":
-            return 1.0 - 2.0 * depth[lca] / (depth[a] + depth[b])
+            return 1 - Fraction(2 * depth[lca], depth[a] + depth[b])
         if self.distance == "path":
-            return self.steps(a, b) / self.longest
+            return Fraction(self.steps(a, b), self.longest)
         if self.distance == "leaf-share":
-            return self.leaves(lca) / self.leaves(root)
+            return Fraction(self.leaves(lca), self.leaves(root))
         if self.distance == "height":
-            return self.height(lca) / self.height(root)
+            return Fraction(self.height(lca), self.height(root))
         if self.distance in ("weighted", "weighted-example"):
             h = self.height(root) + 1  # levels count from the root, which is 1
             weight = {i: 1 / (i - 1) ** self.beta for i in range(2, h + 1)}
@@ -64,7 +65,7 @@ class Column:
                 weight = {i: weight[h + 2 - i] for i in weight}
             lost = range(h - self.height(lca) + 1, h + 1)
             return sum(weight[i] for i in lost) / sum(weight.values())
-        return 1.0
+        return Fraction(1)
 
     @cached_property
     def longest(self) -> int:
@@ -85,7 +86,11 @@ class Column:
             return round(self.unit)
         if isinstance(a, int) and isinstance(b, int):
             return abs(a - b)
-        return round(self.unit * self.share(str(a), str(b)))
+        share = self.share(str(a), str(b))
+        if isinstance(share, float):
+            return round(self.unit * share)
+        exact = Fraction(self.unit) * share  # whole, or ties would not be ties
+        return round(exact)
 
     def centroid(self, weighted: Sequence[tuple[Value, int]]) -> Value:
         """Return the centroid of values with their weights."""

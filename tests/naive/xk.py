@@ -1,13 +1,15 @@
 """A slow, obvious twin of `methods.xk`: plain records, one after another.
 
-A record is {"qi": [texts], "sensitive": [texts], "lost": points}. Where the fast code draws
-false records at random, this one counts them.
+A record is {"qi": [texts], "sensitive": [texts], "lost": points}, with "who" it is about where
+persons are counted (None: nobody). Where the fast code draws false records at random, this one
+counts them.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from fractions import Fraction
+from itertools import chain, combinations
 
 STAR = "*"
 BLANK = object()
@@ -22,18 +24,44 @@ def pairs(records, places=None):
     return found
 
 
+def size(pair):
+    """Return the records of a pair; where they say who they are about, its persons."""
+    if "who" not in pair[0]:
+        return len(pair)
+    return len({record["who"] for record in pair} - {None})
+
+
+def different(pair, column, *, missing_counts):
+    """Return how many different values a pair has, or how many of as many different persons.
+
+    The latter by Hall's theorem: a set of values that too few persons have between them cannot
+    all be given away.
+    """
+    pair = [r for r in pair if missing_counts or r["sensitive"][column] is not None]
+    values = {record["sensitive"][column] for record in pair}
+    if not pair or "who" not in pair[0]:
+        return len(values)
+    have = {v: {r["who"] for r in pair if r["sensitive"][column] == v} - {None} for v in values}
+    sets = chain.from_iterable(combinations(values, n) for n in range(len(values) + 1))
+    return min(len(values) - len(s) + len(set().union(*(have[v] for v in s))) for s in sets)
+
+
 def candidate(sizes, k, xk):
-    """Return (originals, added, suppressed) of one threshold, pair by pair."""
+    """Return (originals, added, suppressed) of one threshold, pair by pair.
+
+    A size is the records of a pair, or its (persons, records).
+    """
     originals = added = suppressed = 0
-    for size in sizes:
-        if size >= k:
-            originals += size
-        elif size >= xk:
-            originals += size
-            for _ in range(k - size):
+    for of in sizes:
+        people, records = of if isinstance(of, tuple) else (of, of)
+        if people >= k:
+            originals += records
+        elif people >= xk:
+            originals += records
+            for _ in range(k - people):
                 added += 1
         else:
-            suppressed += size
+            suppressed += records
     return originals, added, suppressed
 
 
@@ -45,10 +73,7 @@ def diversify(records, wanted, *, blank, missing_counts=True):
     for column, diversity in enumerate(wanted):
         kept = []
         for pair in pairs(records).values():
-            values = {record["sensitive"][column] for record in pair}
-            if not missing_counts:
-                values.discard(None)
-            if len(values) >= diversity:
+            if different(pair, column, missing_counts=missing_counts) >= diversity:
                 kept += pair
             elif blank:
                 for record in pair:
@@ -61,7 +86,7 @@ def diversify(records, wanted, *, blank, missing_counts=True):
 def recode(records, column, change, *, xk, places):
     """Change one column of the pairs under xk."""
     for pair in list(pairs(records, places).values()):
-        if len(pair) < xk:
+        if size(pair) < xk:
             for record in pair:
                 record["qi"][column] = change(record["qi"][column])
     return records
@@ -70,8 +95,10 @@ def recode(records, column, change, *, xk, places):
 def treated(table, *, xk, groups, wanted, techniques, gradual, missing_counts=True):
     """Return the records after steps 2 to 4, each with its own quasi-identifiers beside it."""
     records = [
-        {"qi": list(qi), "was": list(qi), "sensitive": list(s), "blanked": set()} for qi, s in table
-    ]
+        {"qi": list(qi), "was": list(qi), "sensitive": list(s), "blanked": set(),
+         **({"who": who[0]} if who else {})}
+        for qi, s, *who in table
+    ]  # fmt: skip
     records = diversify(records, wanted, blank="s" in techniques, missing_counts=missing_counts)
     width = len(groups)
     stages = range(min(2, width), width + 1) if gradual else [width]
@@ -89,7 +116,8 @@ def treated(table, *, xk, groups, wanted, techniques, gradual, missing_counts=Tr
 def carry_out(table, *, k, xk, groups, wanted=(), techniques="", gradual=False):
     """Return {released tuple: (originals, false records, sensitive values)}.
 
-    table: (quasi-identifiers, sensitive values) of each record, most important first.
+    table: (quasi-identifiers, sensitive values) of each record, most important first; a third
+        entry says who it is about, and then persons are counted.
     groups: for each quasi-identifier a mapping from a value to its group.
     """
     records = treated(
@@ -97,12 +125,12 @@ def carry_out(table, *, k, xk, groups, wanted=(), techniques="", gradual=False):
     )
     released = {}
     for key, pair in pairs(records).items():
-        if len(pair) >= xk:
+        if size(pair) >= xk:
             values = [
                 {r["sensitive"][c] for r in pair if c not in r["blanked"]}
                 for c in range(len(wanted))
             ]
-            released[key] = (len(pair), max(k - len(pair), 0), values)
+            released[key] = (len(pair), max(k - size(pair), 0), values)
     return released
 
 
@@ -119,9 +147,9 @@ def measures(
     )  # fmt: skip
     kept, false = [], 0
     for pair in pairs(records).values():
-        if len(pair) >= xk:
+        if size(pair) >= xk:
             kept += pair
-            false += max(k - len(pair), 0)
+            false += max(k - size(pair), 0)
     if not kept:
         return None
     worth = Fraction(0)
@@ -133,7 +161,7 @@ def measures(
         for column in record["blanked"]:
             if missing_counts or record["sensitive"][column] is not None:
                 worth -= 1
-    before = {tuple(qi) for qi, _ in table}
+    before = {tuple(qi) for qi, *_ in table}
     after = {tuple(record["qi"]) for record in kept}
     return {
         "originals": len(kept),

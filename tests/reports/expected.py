@@ -39,9 +39,9 @@ RELEASE = {
             },
             {
                 "name": "loss",
-                "text": "32.61 %",
+                "text": "36.38 %",
                 "sentence": "of the information of the recoded columns (NCP)",
-                "share": 0.3260869565217391,
+                "share": 0.36384439359267734,
                 "limit": None,
             },
             {
@@ -90,7 +90,7 @@ RELEASE = {
             "role": "quasi",
             "why": "others may know it of a person, and find them by it",
             "technique": "generalized: each class gets what covers its values",
-            "loss": 0.3890160183066362,
+            "loss": 0.46453089244851253,
             "bars": {
                 "names": [
                     "20 – 29",
@@ -234,12 +234,12 @@ RELEASE = {
         "measures": [
             {
                 "name": "il",
-                "text": "12.3913",
+                "text": "13.8261",
                 "sentence": "information lost, summed over records and columns; 0 is nothing",
             },
             {
                 "name": "ncp",
-                "text": "0.326087",
+                "text": "0.363844",
                 "sentence": "share of the information of the recoded columns that "
                 "is lost; 0 is nothing, 1 is all",
             },
@@ -263,18 +263,18 @@ RELEASE = {
             },
             {
                 "name": "height-utility",
-                "text": "1.34783",
+                "text": "1.27231",
                 "sentence": "levels of the hierarchies that are left, summed over "
                 "columns; larger is better",
             },
             {
                 "name": "precision",
-                "text": "0.673913",
+                "text": "0.636156",
                 "sentence": "share of the hierarchies' levels that is left; 1 is nothing lost",
             },
             {
                 "name": "loss",
-                "text": "0.318944",
+                "text": "0.379175",
                 "sentence": "share of the original values that each released cell "
                 "covers; 0 is nothing lost",
             },
@@ -296,12 +296,15 @@ RELEASE = {
                 "values by their centroid",
             },
         ],
-        "losses": {"age": 0.3890160183066362, "ward": 0.2631578947368421},
+        "losses": {"age": 0.46453089244851253, "ward": 0.2631578947368421},
         "associations": {
             "columns": ["age", "ward"],
             "before": [[1.0, 0.707107], [0.707107, 1.0]],
             "after": [[1.0, 0.329546], [0.329546, 1.0]],
         },
+        "fidelity": [],
+        "models": [],
+        "models_note": "",
     },
     "making": {
         "facts": {"method": "mondrian", "classes": "4, the smallest has 4 records", "seed": "0"},
@@ -383,9 +386,9 @@ RELEASE_OUTSIDE = {
             },
             {
                 "name": "loss",
-                "text": "32.61 %",
+                "text": "36.38 %",
                 "sentence": "of the information of the recoded columns (NCP)",
-                "share": 0.3260869565217391,
+                "share": 0.36384439359267734,
                 "limit": None,
             },
             {"name": "records", "text": "19", "sentence": "released", "share": 1.0, "limit": None},
@@ -419,7 +422,7 @@ RELEASE_OUTSIDE = {
             "role": "quasi",
             "why": "others may know it of a person, and find them by it",
             "technique": "generalized: each class gets what covers its values",
-            "loss": 0.3890160183066362,
+            "loss": 0.46453089244851253,
             "bars": None,
         },
         {
@@ -508,18 +511,18 @@ RELEASE_OUTSIDE = {
         "measures": [
             {
                 "name": "ncp",
-                "text": "0.326087",
+                "text": "0.363844",
                 "sentence": "share of the information of the recoded columns that "
                 "is lost; 0 is nothing, 1 is all",
             },
             {
                 "name": "precision",
-                "text": "0.673913",
+                "text": "0.636156",
                 "sentence": "share of the hierarchies' levels that is left; 1 is nothing lost",
             },
             {
                 "name": "loss",
-                "text": "0.318944",
+                "text": "0.379175",
                 "sentence": "share of the original values that each released cell "
                 "covers; 0 is nothing lost",
             },
@@ -530,8 +533,11 @@ RELEASE_OUTSIDE = {
                 "values by their centroid",
             },
         ],
-        "losses": {"age": 0.3890160183066362, "ward": 0.2631578947368421},
+        "losses": {"age": 0.46453089244851253, "ward": 0.2631578947368421},
         "associations": None,
+        "fidelity": [],
+        "models": [],
+        "models_note": "",
     },
     "making": {
         "facts": {"method": "mondrian"},
@@ -840,6 +846,9 @@ LATTICE = {
             "before": [[1.0, 0.707107], [0.707107, 1.0]],
             "after": [[1.0, 0.0], [0.0, 1.0]],
         },
+        "fidelity": [],
+        "models": [],
+        "models_note": "",
     },
     "making": {
         "facts": {
@@ -949,9 +958,9 @@ PERSONS = {
             },
             {
                 "name": "loss",
-                "text": "32.61 %",
+                "text": "36.38 %",
                 "sentence": "of the information of the recoded columns (NCP)",
-                "share": 0.3260869565217391,
+                "share": 0.36384439359267734,
                 "limit": None,
             },
             {
@@ -991,7 +1000,7 @@ PERSONS = {
             "role": "quasi",
             "why": "others may know it of a person, and find them by it",
             "technique": "generalized: each class gets what covers its values",
-            "loss": 0.3890160183066362,
+            "loss": 0.46453089244851253,
             "bars": {
                 "names": [
                     "20 – 29",
@@ -1128,12 +1137,12 @@ PERSONS = {
         "measures": [
             {
                 "name": "il",
-                "text": "12.3913",
+                "text": "13.8261",
                 "sentence": "information lost, summed over records and columns; 0 is nothing",
             },
             {
                 "name": "ncp",
-                "text": "0.326087",
+                "text": "0.363844",
                 "sentence": "share of the information of the recoded columns that "
                 "is lost; 0 is nothing, 1 is all",
             },
@@ -1157,18 +1166,18 @@ PERSONS = {
             },
             {
                 "name": "height-utility",
-                "text": "1.34783",
+                "text": "1.27231",
                 "sentence": "levels of the hierarchies that are left, summed over "
                 "columns; larger is better",
             },
             {
                 "name": "precision",
-                "text": "0.673913",
+                "text": "0.636156",
                 "sentence": "share of the hierarchies' levels that is left; 1 is nothing lost",
             },
             {
                 "name": "loss",
-                "text": "0.318944",
+                "text": "0.379175",
                 "sentence": "share of the original values that each released cell "
                 "covers; 0 is nothing lost",
             },
@@ -1190,12 +1199,15 @@ PERSONS = {
                 "values by their centroid",
             },
         ],
-        "losses": {"age": 0.3890160183066362, "ward": 0.2631578947368421},
+        "losses": {"age": 0.46453089244851253, "ward": 0.2631578947368421},
         "associations": {
             "columns": ["age", "ward"],
             "before": [[1.0, 0.712029], [0.712029, 1.0]],
             "after": [[1.0, 0.354715], [0.354715, 1.0]],
         },
+        "fidelity": [],
+        "models": [],
+        "models_note": "",
     },
     "making": {
         "facts": {"method": "mondrian", "classes": "4, the smallest has 4 persons", "seed": "0"},

@@ -68,7 +68,8 @@ def test_nothing_of_the_table_is_in_it_that_the_release_does_not_show(
     table, k, method, attacks, profile
 ):
     least = k if profile is None else max(k, 10)
-    words = {"method": method, "pictures": True, "attacks": attacks, "suppression_limit": 0.2}
+    words = {"method": method, "pictures": True, "attacks": attacks, "suppression_limit": 0.2,
+             "fidelity": True}  # fmt: skip
     made = shoal.anonymize(table, SCHEMA, k=k, **words)
     asked = ReportRequest(audience="external", table="t.csv", schema=made.schema, profile=profile)
     found = report(made, asked)
@@ -103,6 +104,8 @@ def test_nothing_of_the_table_is_in_it_that_the_release_does_not_show(
         if not SHARES & set(path):
             assert number >= least or number == 0, path
     assert {each["worst"] for each in document["decision"]["promises"]} == {"–"}
+    named = {each["name"] for each in document["utility"]["fidelity"]}
+    assert named <= {"k-marginal score", "pMSE ratio"}
     assert_no_small_number(document["decision"]["what"] + prose(document["risk"]), least)
 
 
@@ -145,6 +148,21 @@ def test_what_is_inside_stays_inside(tmp_path):
     assert outside["utility"]["associations"] is None
     assert all(each["before"] is None for each in outside["risk"]["attackers"])
     assert inside["making"]["hashes"]["input"] not in json.dumps(outside)
+
+
+def test_models_of_the_raw_records_stay_inside():
+    frame = pl.DataFrame({"age": [*range(20, 60)] * 2, "bought": ["y", "n"] * 40})
+    made = shoal.anonymize(frame, qi=["age"], sensitive=["bought"], k=5, learn="bought",
+                           method="mondrian", pictures=True)  # fmt: skip
+    both = {
+        audience: report(made, ReportRequest(audience=audience)).to_document()["utility"]
+        for audience in ("internal", "external")
+    }
+    inside, outside = ({row[1] for row in each["models"]} for each in both.values())
+    assert inside == {"raw records", "the release", "marginals alone", "raw, tested on recoded"}
+    assert outside == {"the release", "marginals alone"}
+    assert both["internal"]["models_note"]
+    assert not both["external"]["models_note"]  # it counts records
 
 
 def test_few_suppressed_records_are_not_counted():

@@ -20,7 +20,7 @@ def test_the_words_of_the_design() -> None:
         "neutral",
         "person",
     ]
-    assert {kind.value for kind in Kind} == {"numeric", "categorical", "ordinal", "date"}
+    assert {kind.value for kind in Kind} == {"numeric", "categorical", "ordinal", "date", "set"}
     assert {other.value for other in Others} == {"fault", "drop", "keep"}
 
 

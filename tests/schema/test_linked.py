@@ -260,7 +260,7 @@ def test_which_schema_is_one_of_linked_tables():
     assert is_linked(document())
     assert not is_linked({"columns": {}})
     assert not is_linked("tables")
-    with pytest.raises(SchemaError, match="anonymize and verify take it"):
+    with pytest.raises(SchemaError, match="anonymize, verify and risk take it"):
         Schema.from_document(document())
     with pytest.raises(SchemaError, match="has `tables`"):
         LinkedSchema.from_document({"columns": {"age": "quasi"}})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shoal.core.errors import KernelInputError
 from shoal.schema.schema import Kind
 from shoal.table.domain import line_domain
-from shoal.table.frequency import FrequencyTable, from_codes, join_rows, sort_rows
+from shoal.table.frequency import ONCE, FrequencyTable, from_codes, join_rows, sort_rows
 
 SIZES = (3, 4)
 DOMAINS = tuple(
@@ -142,3 +142,25 @@ def test_persons_of_each_value_are_counted_once(records):
         persons=table.persons, whole_people=known,
     )  # fmt: skip
     assert part.people_of_all() is known
+
+
+@given(
+    members=st.lists(
+        st.tuples(st.integers(-2, 4), st.integers(0, 3), st.integers(1, 3)), min_size=1, max_size=12
+    ),
+    whole=st.booleans(),
+)
+def test_persons_of_classes_are_those_of_sets(members, whole):
+    who, label, count = (np.array(each) for each in zip(*members, strict=True))
+    label = np.zeros_like(label) if whole else label
+    table = FrequencyTable(
+        domains=(), codes=np.zeros((len(who), 0), dtype=np.int32), counts=count.astype(np.int64),
+        sensitive_domains=(), sensitive=np.zeros((len(who), 0), dtype=np.int32),
+        persons=who.astype(np.int32),
+    )  # fmt: skip
+    size = 1 if whole else 4
+    found = table.persons_of(np.arange(len(who)), label.astype(np.int64), table.counts, size)
+    for each in range(size):
+        own = [(w, c) for w, l, c in zip(who, label, count, strict=True) if l == each]
+        once = sum(c for w, c in own if w == ONCE)
+        assert found[each] == once + len({w for w, _ in own if w >= 0})

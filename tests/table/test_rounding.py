@@ -40,12 +40,12 @@ def test_intervals_of_numbers_end_at_round_numbers_and_single_values_stay():
     assert domain.label(1, 1) == "23"
     assert domain.label(1, 2) == "22–25"
     assert domain.label(0, 3) == "10–59"
-    assert domain.label(0, 4) == "0–99"
+    assert domain.label(0, 4) == "10–99"
 
 
 def test_only_the_declared_domain_cuts_intervals_off():
-    assert ages(17, 90).label(0, 1) == "0–99"
-    assert ages(17, 90, bounds=(0, 95)).label(0, 1) == "0–95"
+    assert ages(17, 90).label(0, 1) == "10–99"
+    assert ages(17, 90, bounds=(0, 95)).label(0, 1) == "10–95"
     assert ages(17, 90, bounds=(16, 91)).label(0, 1) == "16–91"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
@@ -11,7 +12,7 @@ from shoal.cli import options as opt
 from shoal.cli import standard
 from shoal.cli.infer import day_of
 from shoal.cli.linked import SOURCE, anonymize_linked, has_tables
-from shoal.cli.render import attack_lines, risk_lines, summary
+from shoal.cli.render import attack_lines, measured_lines, risk_lines, summary
 from shoal.cli.xk import XkOptions, applied_lines, check_options
 from shoal.jobs.requests import Output, ReleaseRequest
 from shoal.privacy import KAnonymity
@@ -57,7 +58,7 @@ class PresetOptions(opt.Group):
 
 
 WRITTEN = opt.Use(
-    help={"out": "The release; - is standard output, once verified. Or a new folder."},
+    help={"out": "The release: a file, a database URI, a new folder, or - (once verified)."},
     default={"suppressed": "remove"},
 )
 
@@ -80,8 +81,18 @@ WRITTEN = opt.Use(
     # enter it in a ledger, unless it gives too much away beside others
     shoal anonymize stays.csv --schema stays.schema.yaml -k 5 --out release.csv \\
         --ledger releases.db
+    # a table that grows and changes: everybody keeps the values of their class
+    shoal anonymize stays.csv --qi birth_date,sex,zip --sensitive diagnosis \\
+        --person patient_id -k 5 --m 2 --after series.db --suppression-limit 0.3 \\
+        --counterfeit-table counterfeits.csv --out april.csv
     # in a pipe: standard output gets the release once it is verified
     shoal anonymize - --schema stays.schema.yaml --out - < stays.csv > out.csv
+    # described for an archive, beside the release
+    shoal anonymize stays.csv --schema stays.schema.yaml -k 5 --out release.csv \\
+        --metadata release.datapackage.json,release.croissant.json,release.ddi.xml
+    # into a table of a database: all of it in one transaction, or nothing
+    shoal anonymize stays.csv --schema stays.schema.yaml -k 5 \\
+        --out sqlite:///research.db --table release
     # linked tables, a folder with a file each: whole persons look alike
     shoal anonymize wards --schema wards/schema.yaml --out released
     """
@@ -103,29 +114,84 @@ def anonymize(
 ) -> int:
     """Turn a table into a verified release."""
     check_options(context, method)
+    place, written = _with_table(place, written)
     if has_tables(columns):
         about = (columns, replaced, promised, method)
         return anonymize_linked(context, place, written, reported, *about, answer)
     plan = rule.plan(place, columns, method)
-    described = columns.read(promised, replaced) if plan is None else _promised(plan, promised)
-    schema = method.added_to(described.with_waived(opt.names(columns.waive)))
+    schema = method.added_to(_read(plan, columns, promised, replaced))
     inputs = (*place.files(), *columns.files(), *replaced.files(), *others.files())
     output = written.output("anonymize", on_spark=place.on_spark, inputs=inputs)
-    reported.check(*inputs, str(output.out))
+    described = _checked_places(written, output, method, reported)
     if method.method == "xk":
-        choices = xk.choices(columns, method.suppression_limit)
-        done = xk.release(place, schema, choices, output=output, seed=method.seed)
+        done = _released_xk(xk, place, schema, columns, method, output)
         return _answer_xk(done, reported, place.input(), output, answer)
     seen = {"on_spark": place.on_spark, "reads": not answer.quiet}
     request = ReleaseRequest(
         table=place.input(), schema=schema, infer=columns.infer, separator=place.sep,
         key=replaced.key, output=output, **method.words(learns=False), **others.words(),
-        checks=checks.checks(**seen, report=reported.report),
+        checks=checks.checks(**seen, report=reported.report), false_records=xk.false_records,
     )  # fmt: skip
     made = _released(request, plan)
     _publish(made, reported, request.table, output, checks.profile)
+    _describe(made, output, described, inputs)
     answer.print(_document(made), "\n".join(_lines(made, written, method)))
     return 0
+
+
+def _with_table(
+    place: opt.InputOptions, written: opt.OutputOptions
+) -> tuple[opt.InputOptions, opt.OutputOptions]:
+    """Let --table name the table to make where --out is a database."""
+    if not opt.is_url(written.out) or place.on_spark:
+        return place, written
+    place, table = place.without_table()
+    return place, written.with_table(table)
+
+
+def _read(
+    plan: Plan | None,
+    columns: opt.ColumnOptions,
+    promised: opt.PromiseOptions,
+    replaced: opt.ReplacingOptions,
+) -> Schema:
+    read = columns.read(promised, replaced) if plan is None else _promised(plan, promised)
+    return read.with_waived(opt.names(columns.waive))
+
+
+def _checked_places(
+    written: opt.OutputOptions,
+    output: Output,
+    method: opt.MethodOptions,
+    reported: opt.ReportOptions,
+) -> list[str]:
+    """Return where the release is described; false records cannot be."""
+    reported.check(*output.inputs, str(output.out))
+    described = written.described(output)
+    if described and method.method == "xk":
+        raise opt.refusal("--metadata", "does not go with --method xk")
+    return described
+
+
+def _describe(
+    made: Release[object], output: Output, described: list[str], inputs: tuple[str | Path, ...]
+) -> None:
+    if described:
+        from shoal.jobs.metadata import write_metadata
+
+        write_metadata(made, output.out, described, inputs=inputs)
+
+
+def _released_xk(
+    xk: XkOptions,
+    place: opt.InputOptions,
+    schema: Schema,
+    columns: opt.ColumnOptions,
+    method: opt.MethodOptions,
+    output: Output,
+) -> XkRelease:
+    choices = xk.choices(columns, method.suppression_limit)
+    return xk.release(place, schema, choices, output=output, seed=method.seed)
 
 
 def _answer_xk(
@@ -174,7 +240,8 @@ def _lines(
     if risks is not None:
         is_of_records = made.report.repeats is not None
         lines += risk_lines(risks["before"], risks["after"], records=is_of_records)
-    return [*lines, *attack_lines(attacks), *method.explanation(made.report)]
+    lines += [*attack_lines(attacks), *measured_lines(made.report.facts)]
+    return [*lines, *method.explanation(made.report)]
 
 
 def _promised(plan: Plan, promised: opt.PromiseOptions) -> Schema:

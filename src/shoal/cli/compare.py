@@ -26,16 +26,17 @@ from shoal.schema.schema import Schema
 if TYPE_CHECKING:
     from shoal.jobs.papers import Paper
     from shoal.jobs.trials import Grid, Trial
-    from shoal.reports.compare import Compared
+    from shoal.reports.compare import Compared, Run
 
-_PAPERS = ("oka-2008", "kmember-2020", "categories-2022", "partitions-2018")
+_PAPERS = ("oka-2008", "kmember-2020", "categories-2022", "partitions-2018", "admissions-2018")
 _BARS = " ▏▎▍▌▋▊▉█"
 _WIDTH = 12
 # Options of `compare` that its runs do not share, or that say nothing about a release.
 _OWN = (
     "source", "methods", "request", "preset", "samples", "partitions", "release",
     "suppression_limit", "seeds", "also", "processes", "keep",
-    "again", "report", "out", "json", "quiet", "goal", "max_risk", "max_loss", "risk",
+    "again", "report", "out", "fidelity", "learn", "json", "quiet", "goal", "max_risk", "max_loss",
+    "risk",
 )  # fmt: skip
 
 
@@ -101,6 +102,10 @@ class TrialOptions(opt.Group):
     preset: str | None = opt.option(None, "The experiment of a paper.", "|".join(_PAPERS))
     seeds: str = opt.option("0", "One run each; the spread is shown.", "N,M")
     also: str | None = opt.option(None, "Further tables with the same columns.", "FILES")
+    fidelity: bool = opt.option(False, "Measure how near each release shows the table to be.")
+    learn: str | None = opt.option(
+        None, "Train models on each release to tell this column, and test them.", "COLUMN"
+    )
     request: str | None = opt.option(
         None, "Try these instead: a list `runs` of release requests (YAML, JSON).", "FILE"
     )
@@ -213,7 +218,7 @@ def compare(
         samples=tried.numbers("samples") or (None,),
         partitions=tried.numbers("partitions") or (None,),
         replace_promise=promised.replace_promise,
-        infer=columns.infer, separator=place.sep,
+        infer=columns.infer, separator=place.sep, fidelity=tried.fidelity, learn=tried.learn,
     )  # fmt: skip
     trials, paper = _tried(tried, grid)
     request = CompareRequest(trials=trials, processes=tried.processes, keep=page.kept())
@@ -306,9 +311,39 @@ def _lines(found: Compared, commands: Mapping[str, str]) -> list[str]:
         )
     best = min(found.front, key=lambda run: run.loss or 0.0, default=None)
     lines.append("● no other run has less risk and less loss together")
+    lines += _measured(runs, width)
+    for each in found.spread():
+        low, middle, high = (at(each, "ncp", end) for end in ("least", "median", "most"))
+        if middle is not None:
+            runs_of = f"over {each['runs']} seeds"
+            lines.append(f"  {each['name']}: loss {low:.4f} – {middle:.4f} – {high:.4f} {runs_of}")
     lines += _said(found)
     if best is not None and best.name in commands:
         lines.append(f"  least loss: {commands[best.name]}")
+    return lines
+
+
+def _measured(runs: Sequence[Run], width: int) -> list[str]:
+    """Return fidelity and learning of the runs as a table, where they were measured."""
+    every = list(dict.fromkeys(name for run in runs for name in run.measured))
+    names = [name for name in every if not name.endswith((" raw", " control"))]
+    if not names:
+        return []
+    lines = [f"    {'run':<{width}}  " + "  ".join(names)]
+    for run in runs:
+        cells = [run.measured.get(name) for name in names]
+        texts = ["–" if cell is None else f"{cell:.4g}" for cell in cells]
+        padded = (f"{text:>{len(name)}}" for text, name in zip(texts, names, strict=True))
+        lines.append(f"    {run.name:<{width}}  " + "  ".join(padded))
+    for way, words in (("raw", "raw records"), ("control", "marginals alone, without a release")):
+        beside = {
+            name.removesuffix(way): run.measured[name]
+            for run in runs
+            for name in every
+            if name.endswith(f" {way}") and name in run.measured
+        }
+        if beside:
+            lines.append(f"    {words}: " + ", ".join(f"{n}{v:.4f}" for n, v in beside.items()))
     return lines
 
 

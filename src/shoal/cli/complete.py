@@ -241,7 +241,7 @@ def _named(shown: str, name: str) -> Iterable[Proposal]:
     """Return the words of an option that is one of a few."""
     if name == "method" or (shown == "NAME" and name == "name"):
         yield from (Proposal("auto", "chooses by the table"),) if name == "method" else ()
-        yield from (Proposal(k.name, k.summary) for k in registry.METHODS.values())
+        yield from (Proposal(k.name, k.summary) for k in registry.listed())
         yield from (Proposal(other, summary) for other, _, summary in registry.OTHERS)
         return
     if name == "profile":
@@ -250,7 +250,7 @@ def _named(shown: str, name: str) -> Iterable[Proposal]:
         yield from map(Proposal, profile_names())
         return
     known = {
-        "utility": MEASURES,
+        "utility": (*MEASURES, "target", "sse"),
         "encoding": _ENCODINGS,
         "statistic": STATISTICS,
     }

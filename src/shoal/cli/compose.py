@@ -10,7 +10,9 @@ from shoal.cli import options as opt
 from shoal.cli.render import verdict_lines
 
 if TYPE_CHECKING:
-    from shoal.reports.composition import Composition
+    from collections.abc import Mapping
+
+    from shoal.reports.composition import Composition, Intersected
 
 
 @opt.command(
@@ -43,6 +45,14 @@ def compose(
             metavar="FILE,FILE", help="What anonymize --class-file wrote.", rich_help_panel="Input"
         ),
     ] = None,
+    person_files: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE,FILE",
+            help="What anonymize --person-file wrote, one a release: INPUT may have changed.",
+            rich_help_panel="Input",
+        ),
+    ] = None,
 ) -> int:
     """Judge a promise on several releases of one table together. Exit code 1: not safe."""
     from shoal.jobs import compose as job
@@ -54,11 +64,38 @@ def compose(
         releases=tuple(opt.names(releases)),
         models=tuple(opt.names(models)),
         class_files=tuple(opt.names(class_files)),
+        person_files=tuple(opt.names(person_files)),
         separator=place.sep,
     )
+    if request.person_files:
+        return _answer_persons(job.intersect(request), answer)
     found = job.compose(request)
     answer.print(found.to_document(), "\n".join(_lines(found)))
     return 0 if found.holds else 1
+
+
+def _answer_persons(found: Mapping[str, Intersected], answer: opt.AnswerOptions) -> int:
+    """Say what releases of a table that changes give away of each person."""
+    is_safe = all(each.holds for each in found.values())
+    columns = {name: each.to_document() for name, each in found.items()}
+    lines = ["safe together" if is_safe else "NOT safe together"]
+    for name, each in found.items():
+        rows = [
+            ("persons", f"{each.persons:,} in {each.releases} releases, {each.repeated:,} of them "
+             "in several"),
+            ("certain", f"{each.certain[0]:,} persons by one release, {each.certain[1]:,} by all"),
+            ("fewest", f"{each.fewest[0]:,} values by one release, {each.fewest[1]:,} by all; "
+             f"{each.asked:,} are asked"),
+            ("narrowed", f"{each.narrowed:,} persons by all releases together"),
+            *[(f"below {k}" if k > 2 else "alone", f"{number:,} persons, by all their classes")
+              for k, number in each.below.items()],
+            *([] if each.k else [("k", "is promised for each release, not for all together")]),
+            *([("changed", f"{each.changed:,} persons have another value now, for certain")]
+              if each.changed else []),
+        ]  # fmt: skip
+        lines += [name, *(f"  {word:<12}{text}" for word, text in rows)]
+    answer.print({"holds": is_safe, "columns": columns}, "\n".join(lines))
+    return 0 if is_safe else 1
 
 
 def _lines(found: Composition) -> list[str]:

@@ -11,7 +11,8 @@ from shoal.cli.encode import ModelFile
 from shoal.jobs.requests import DriftRequest
 
 _NEW = opt.Use(
-    only=("source", "sep", "encoding", "skip_lines"), help={"source": "New records, not encoded."}
+    only=("source", "sep", "encoding", "skip_lines", "sheet"),
+    help={"source": "New records, not encoded; with --encoded, what devices sent."},
 )
 
 
@@ -19,6 +20,8 @@ _NEW = opt.Use(
     examples="""
     # do today's records still look like those that the model was learned from?
     shoal drift model.json new.csv --json
+    # the same, by what devices sent
+    shoal drift model.json encoded.jsonl --encoded
     """
 )
 def drift(
@@ -33,8 +36,18 @@ def drift(
             rich_help_panel="Checks",
         ),
     ] = 0.05,
+    encoded: Annotated[
+        bool,
+        typer.Option(
+            "--encoded",
+            help="The records are encoded already: JSON lines or CSV.",
+            rich_help_panel="Input",
+        ),
+    ] = False,
 ) -> int:
-    """Say whether new data still fit a model, or whether to learn again."""
+    """Say whether new data still fit a model (exit code 0), or whether to learn again (1)."""
+    if encoded:
+        return _of_encoded(model, place, answer, false_alarm)
     from shoal.jobs import encode as job
 
     request = DriftRequest(
@@ -44,4 +57,17 @@ def drift(
     head = f"learn again: {'yes' if found.learn_again else 'no'}"
     lines = [head, *(f"  {reason}" for reason in found.why)]
     answer.print(found.to_document(), "\n".join(lines))
-    return 0
+    return int(found.learn_again)
+
+
+def _of_encoded(
+    model: str, place: opt.InputOptions, answer: opt.JsonOptions, false_alarm: float
+) -> int:
+    """Compare what devices sent with the model's classes."""
+    from shoal.jobs.settle import drift_of_encoded
+
+    found = drift_of_encoded(model, [str(place.source)], false_alarm=false_alarm)
+    head = f"learn again: {'yes' if found.learn_again else 'no'}"
+    lines = [head, *(f"  {reason}" for reason in found.why)]
+    answer.print(found.to_document(), "\n".join(lines))
+    return int(found.learn_again)

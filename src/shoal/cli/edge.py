@@ -42,6 +42,98 @@ def export(
     return 0
 
 
+@edge.command("bench")
+@opt.command(
+    examples="""
+    # what the model takes on a device, on records as devices have them
+    shoal edge bench model.json new.csv
+    """
+)
+def bench(
+    model: ModelFile,
+    records: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", help="Records, not encoded: JSON lines or CSV.", rich_help_panel="Input"
+        ),
+    ],
+    answer: opt.JsonOptions,
+) -> int:
+    """Measure size, memory and records a second of a model in each runtime found here."""
+    from shoal.jobs.edge_bench import bench as measure
+
+    found = measure(model, records)
+    lines = [
+        f"{found['bytes']:,} bytes, {found['classes']:,} classes, {found['records']:,} records"
+    ]
+    runtimes = found["runtimes"]
+    for name, facts in runtimes.items() if isinstance(runtimes, dict) else ():
+        if isinstance(facts, dict):
+            lines.append(
+                f"  {name:<12}{facts['records_a_second']:,} records a second, "
+                f"{facts['megabytes']} MB above the interpreter, "
+                f"loaded in {facts['seconds_to_load']} s"
+            )
+    answer.print(found, "\n".join(lines))
+    return 0
+
+
+@edge.command("gateway")
+@opt.command(
+    examples="""
+    # records come in as lines of JSON; batches that keep the promise go out
+    shoal edge gateway model.json --folder held --id message < in.jsonl > counts
+    """
+)
+def gateway(
+    model: ModelFile,
+    folder: Annotated[
+        str,
+        typer.Option(
+            metavar="DIR", help="Where records wait and batches go.", rich_help_panel="Output"
+        ),
+    ],
+    number: Annotated[
+        str,
+        typer.Option(
+            "--id",
+            metavar="NAME",
+            help="What tells a message from all others; it is not released.",
+            rich_help_panel="Input",
+        ),
+    ],
+    answer: opt.JsonOptions,
+    window: Annotated[
+        int,
+        typer.Option(metavar="N", help="Records that may wait.", rich_help_panel="Checks"),
+    ] = 10_000,
+    patience: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="How long one may wait.", rich_help_panel="Checks"),
+    ] = 3600.0,
+    encoded: Annotated[
+        bool, typer.Option("--encoded", help="Devices have encoded them.", rich_help_panel="Input")
+    ] = False,
+    flush: Annotated[
+        bool,
+        typer.Option("--flush", help="At the end, nobody waits.", rich_help_panel="Output"),
+    ] = False,
+) -> int:
+    """Hold records until their class is strong enough; a restart loses and doubles nothing."""
+    import sys
+
+    from shoal.jobs.gateway import GatewayRequest, run_gateway
+
+    asked = GatewayRequest(
+        model=model, folder=folder, name=number, window=window, patience=patience,
+        encoded=encoded, flush=flush,
+    )  # fmt: skip
+    found = run_gateway(asked, sys.stdin.buffer)
+    words = ", ".join(f"{count:,} {name}" for name, count in found.items())
+    answer.print(found, words)
+    return 0
+
+
 @edge.callback()
 def _edge() -> None:
     """Take a model to devices without shoal."""

@@ -12,7 +12,39 @@ from shoal.cli import options as opt
 from shoal.cli import progress, standard
 from shoal.cli.render import as_json, warning_lines
 from shoal.jobs.requests import EncodeRequest, Output
+from shoal.model.model import RecodingModel
 from shoal.schema.schema import Schema
+
+Trusted = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="Refuse a model that this public key did not sign.",
+        rich_help_panel="Checks",
+    ),
+]  # fmt: skip
+Unsigned = Annotated[
+    bool,
+    typer.Option(
+        "--unsigned", help="Take a model without a fingerprint, or with one that does not fit.",
+        rich_help_panel="Checks",
+    ),
+]  # fmt: skip
+LeastK = Annotated[
+    int | None,
+    typer.Option(
+        "--min-k", metavar="N", help="Refuse a model with a class of fewer records.",
+        rich_help_panel="Checks",
+    ),
+]  # fmt: skip
+
+
+def trusted(model: str, trust: str | None, unsigned: bool, least: int | None) -> RecodingModel:
+    """Return a model from its file, if it shows what is asked for."""
+    from shoal.model.trust import Trust, read_public_key
+
+    key = None if trust is None else read_public_key(trust)
+    return RecodingModel.load(model, trust=Trust(key=key, unsigned=unsigned, least=least))
+
 
 ModelFile = Annotated[
     str, typer.Argument(metavar="MODEL", help="Model file (JSON).", rich_help_panel="Input")
@@ -20,7 +52,7 @@ ModelFile = Annotated[
 
 _BATCH = opt.Use(without=("table", "query"), help={"source": "Table, or - for a stream."})
 _WRITTEN = opt.Use(
-    only=("out", "suppressed", "spreadsheet_safe", "person_file"),
+    only=("out", "out_table", "replace_table", "suppressed", "spreadsheet_safe", "person_file"),
     help={
         "out": "The encoded table; - is standard output.",
         "person_file": "With --safe, by persons: who is behind each record; stays inside.",
@@ -72,6 +104,9 @@ def encode(
             rich_help_panel="Method",
         ),
     ] = None,
+    trust: Trusted = None,
+    unsigned: Unsigned = False,
+    min_k: LeastK = None,
 ) -> int:
     """Apply a learned model to new records.
 
@@ -86,7 +121,7 @@ def encode(
         raise opt.refusal("options", "encode needs --out FILE, or --out - for standard output")
     request = EncodeRequest(
         table="-" if is_stream else _table(place),
-        model=model,
+        model=trusted(model, trust, unsigned, min_k),
         safe=safe,
         on_unseen=on_unseen,
         output=Output(suppressed=written.suppressed, spreadsheet_safe=written.spreadsheet_safe),
@@ -103,8 +138,11 @@ def encode(
         _check_stream(place)
         if written.person_file is not None:
             raise opt.refusal("--person-file", "goes with --safe, which knows the whole batch")
-        _encode_stream(request, model, rejects, quiet=answer.quiet)
+        _encode_stream(request, rejects, quiet=answer.quiet, model=model)
         return 0
+    if opt.is_url(written.out) and not on_spark:
+        place, table = place.without_table()
+        written = written.with_table(table)
     read = () if on_spark else place.files()
     inputs = (*read, model, *(() if schema is None else (schema,)))
     output = written.output("encode", on_spark=on_spark, inputs=inputs)
@@ -142,12 +180,13 @@ def _check_stream(place: opt.InputOptions) -> None:
         raise opt.refusal("options", "--encoding and --skip-lines go with a CSV file as INPUT")
 
 
-def _encode_stream(request: EncodeRequest, model: str, rejects: str | None, *, quiet: bool) -> None:
+def _encode_stream(request: EncodeRequest, rejects: str | None, *, quiet: bool, model: str) -> None:
     """Encode standard input line by line; the counts go to standard error."""
     from shoal.jobs.encode import StreamRequest, encode_stream
 
     asked = StreamRequest(
-        model=model,
+        model=request.model,
+        place=model,
         separator=request.separator,
         rejects=rejects,
         on_unseen=request.on_unseen,

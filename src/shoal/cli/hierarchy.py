@@ -25,7 +25,7 @@ Column = Annotated[str, typer.Option(metavar="COLUMN", help="The column.", rich_
 Out = Annotated[
     str, typer.Option(metavar="FILE", help="Hierarchy file (CSV).", rich_help_panel="Output")
 ]
-_FILE = opt.Use(only=("source", "sep", "encoding", "skip_lines"))
+_FILE = opt.Use(only=("source", "sep", "encoding", "skip_lines", "sheet"))
 _MISSING = opt.Use(only=("missing",))
 
 
@@ -120,25 +120,49 @@ def build(
     return 0
 
 
+@dataclass(frozen=True, kw_only=True)
+class WordNetOptions(opt.Group):
+    """Where the senses of a column's values are, or are to be found, and the way up."""
+
+    panel: ClassVar[str] = "Builder"
+
+    mapping: str | None = opt.option(
+        None, "CSV: value; lemma; sense; under; use.", "FILE", flags=("--map",), panel="Input"
+    )
+    table: str | None = opt.option(
+        None, "Propose the senses of this table's values, in place of --map.", "INPUT",
+        panel="Input",
+    )  # fmt: skip
+    root: str | None = opt.option(None, "Cut here, such as country or country#2.", "SYNSET")
+    through: str | None = opt.option(
+        None, "Lead ways up through these where they can, such as organism.", "SYNSET,…"
+    )
+
+    def check(self) -> None:
+        """Refuse both, or neither; and what a proposal does not look at."""
+        if (self.mapping is None) == (self.table is None):
+            raise opt.refusal(
+                "hierarchy wordnet",
+                "give --map, the senses that were chosen; or --table, to have some proposed",
+            )
+        if self.table is not None and (self.root or self.through):
+            raise opt.refusal("hierarchy wordnet", "--root and --through go with --map")
+
+
 @hierarchy.command("wordnet")
 @opt.command(
     examples="""
-    # words.csv: value; lemma; sense; under
+    # the senses of each value, with what they mean: move the x to the right one
+    shoal hierarchy wordnet --column job --table staff.csv --dict wordnet \\
+        --out words.csv
+    # words.csv: value; lemma; sense; under; use
     shoal hierarchy wordnet --column job --map words.csv --dict wordnet \\
         --out hierarchy_job.csv
     """
 )
 def wordnet(
     column: Column,
-    mapping: Annotated[
-        str,
-        typer.Option(
-            "--map",
-            metavar="FILE",
-            help="CSV: value; lemma; sense; under.",
-            rich_help_panel="Input",
-        ),
-    ],
+    asked: WordNetOptions,
     folder: Annotated[
         str,
         typer.Option(
@@ -149,21 +173,37 @@ def wordnet(
         ),
     ],
     out: Out,
+    files: opt.FileOptions,
+    columns: Annotated[opt.ColumnOptions, _MISSING],
     answer: opt.JsonOptions,
-    root: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SYNSET",
-            help="Cut here, such as country or country#2.",
-            rich_help_panel="Builder",
-        ),
-    ] = None,
 ) -> int:
-    """Build a hierarchy from WordNet's hypernyms."""
+    """Build a hierarchy from WordNet's hypernyms, or propose senses for a column's values."""
     from shoal.jobs import hierarchy as job
 
-    tree = job.wordnet_hierarchy(column, mapping, folder, root=root, out=out)
-    answer.print(_counts(tree, out), f"{len(tree):,} nodes in {tree.height + 1} levels in {out}")
+    asked.check()
+    if asked.mapping is not None:
+        through = opt.names(asked.through)
+        tree = job.wordnet_hierarchy(
+            column, asked.mapping, folder, root=asked.root, through=through, out=out
+        )
+        text = f"{len(tree):,} nodes in {tree.height + 1} levels in {out}"
+        answer.print(_counts(tree, out), text)
+        return 0
+    assert asked.table is not None
+    values = job.ColumnValues(
+        table=files.file(asked.table),
+        column=column,
+        separator=files.sep,
+        missing=opt.names(columns.missing),
+    )
+    found = job.propose_senses(values, folder, out=out)
+    number, unknown = sum(map(len, found.values())), sum(not each for each in found.values())
+    open_text = f"; {unknown:,} values are no noun there and need one" if unknown else ""
+    answer.print(
+        {"values": len(found), "senses": number, "unknown": unknown, "out": out},
+        f"{number:,} senses of {len(found):,} values in {out}{open_text}. Move the x of a value to "
+        "the sense that is meant, then give the file as --map",
+    )
     return 0
 
 

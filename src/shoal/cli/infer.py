@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from shoal.cli import options as opt
+from shoal.cli.linked import SOURCE
 from shoal.cli.render import at, entries, rows
+from shoal.cli.xk import given
 from shoal.jobs.requests import InferRequest
 
 _SHOWN = 12  # sets of columns that a person reads
@@ -18,10 +21,13 @@ _SHOWN = 12  # sets of columns that a person reads
     examples="""
     # a schema to read, correct and keep
     shoal infer stays.csv --out proposed.yaml
+    # linked tables: their keys and parents, too
+    shoal infer wards --out proposed.yaml
     """
 )
 def infer(
-    place: Annotated[opt.InputOptions, opt.Use(without=("driver_rows",))],
+    context: typer.Context,
+    place: Annotated[opt.InputOptions, opt.Use(without=("driver_rows",), help={"source": SOURCE})],
     answer: opt.JsonOptions,
     max_size: Annotated[
         int, typer.Option(metavar="N", help="Largest set of columns.", rich_help_panel="Method")
@@ -65,6 +71,8 @@ def infer(
     from shoal import api
     from shoal.jobs import infer as job
 
+    if Path(place.source).is_dir():
+        return _linked(context, place, answer, asked=(max_size, seconds, threshold), out=out)
     if prepared is not None and preset is None:
         raise opt.refusal("infer", "--prepared goes with --preset")
     table = place.input()
@@ -92,6 +100,35 @@ def infer(
         *(f"written: {written}" for written in (out, prepared) if written is not None),
     ]
     answer.print(document, "\n".join(lines))
+    return 0
+
+
+def _linked(
+    context: typer.Context,
+    place: opt.InputOptions,
+    answer: opt.JsonOptions,
+    *,
+    asked: tuple[int, float, float],
+    out: str | None,
+) -> int:
+    """Say how the tables of a folder hang together, and propose their schema."""
+    from shoal.jobs.infer_linked import infer_linked
+
+    known = ("source", "sep", "max_size", "seconds", "threshold", "out", "json", "quiet")
+    ignored = [option for name, option in given(context).items() if name not in known]
+    if ignored:
+        raise opt.refusal("options", f"{', '.join(ignored)}: not with a folder of linked tables")
+    size, seconds, threshold = asked
+    request = InferRequest(
+        table=place.source, max_size=size, seconds=seconds, threshold=threshold,
+        separator=place.sep,
+    )  # fmt: skip
+    found = infer_linked(place.source, request)
+    if out is not None:
+        found.write(out)
+    written = [] if out is None else [f"written: {out}"]
+    notices = [f"notice: {notice}" for notice in found.notices]
+    answer.print(found.to_document(), "\n".join([*found.lines(), *notices, *written]))
     return 0
 
 

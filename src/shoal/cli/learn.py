@@ -28,6 +28,14 @@ def learn(
     promised: opt.PromiseOptions,
     method: opt.MethodOptions,
     answer: opt.AnswerOptions,
+    sign: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Sign the model with this Ed25519 key (PEM).",
+            rich_help_panel="Output",
+        ),
+    ] = None,
 ) -> int:
     """Learn a recoding and write it as a model (JSON)."""
     method.limit_threads()
@@ -46,7 +54,12 @@ def learn(
     )
     learned = job.learn(request)
     began = time.perf_counter()
-    api.write_model(learned.model, model, inputs=inputs)
+    made = learned.model
+    if sign is not None:
+        from shoal.jobs.signing import sign as signed
+
+        made = signed(made, sign)
+    api.write_model(made, model, inputs=inputs)
     report = learned.report.with_seconds("write", time.perf_counter() - began)
     lines = [summary(report, out=None), f"  model       {model}", *method.explanation(report)]
     answer.print(report.to_document(), "\n".join(lines))

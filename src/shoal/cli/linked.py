@@ -15,6 +15,7 @@ from shoal.core.documents import read_document
 from shoal.jobs.requests import LinkedRequest, LinkedVerifyRequest, Output
 from shoal.methods.parameters import from_texts
 from shoal.methods.registry import kind_named, method_named
+from shoal.schema.attribute import labels_named
 from shoal.schema.linked import LinkedSchema, is_linked
 
 if TYPE_CHECKING:
@@ -25,10 +26,10 @@ _BOTH = ("source", "sep", "schema", "replace_promise", "waive", "json", "quiet")
 _RELEASE = (
     "out", "report", "report_for", "by", "purpose", "recipient", "report_date",
     "suppressed", "spreadsheet_safe", "key", "infer", "method", "set",
-    "suppression_limit", "seed", "threads",
+    "suppression_limit", "seed", "threads", "labels",
 )  # fmt: skip
 SOURCE = (
-    "Table: .csv .csv.gz .parquet .jsonl .arrow, a database URI, or - (standard input); of linked "
+    "Table: .csv .parquet .xlsx .sav …, a database URI, or - (standard input); of linked "
     "tables, their folder"
 )
 """What INPUT is where a schema may be one of linked tables."""
@@ -63,6 +64,8 @@ def anonymize_linked(
     schema = _schema(columns, promised)
     if method.suppression_limit is not None:
         schema = replace(schema, suppression_limit=method.suppression_limit)
+    if method.labels is not None:
+        schema = replace(schema, labels=labels_named(method.labels))
     request = LinkedRequest(
         tables=_tables(place, schema), schema=schema, method=_method(method), infer=columns.infer,
         seed=method.seed, threads=method.threads, separator=place.sep, key=replaced.key,
@@ -95,15 +98,40 @@ def verify_linked(
     return 0 if found.holds else 1
 
 
+def risk_of_linked(
+    context: typer.Context,
+    place: opt.InputOptions,
+    columns: opt.ColumnOptions,
+    answer: opt.JsonOptions,
+    *,
+    max_risk: float | None,
+    gate: str,
+) -> int:
+    """Measure how easily persons are found in linked tables as they stand."""
+    from shoal.jobs import linked
+
+    _refuse_others(context, None, honoured=("max_risk", "gate"))
+    schema = LinkedSchema.load(columns.schema or "")
+    found = linked.risk_linked(
+        LinkedVerifyRequest(tables=_tables(place, schema), schema=schema, separator=place.sep)
+    )
+    document, passed = found.to_document(), True
+    if max_risk is not None:
+        passed = found.within(max_risk, measure=gate)
+        document["gate"] = {"measure": gate, "max_risk": max_risk, "passed": passed}
+    answer.print(document, "\n".join(found.lines()))
+    return 0 if passed else 1
+
+
 def _refuse_others(
     context: typer.Context,
-    promised: opt.PromiseOptions,
+    promised: opt.PromiseOptions | None,
     method: opt.MethodOptions | None = None,
     honoured: tuple[str, ...] = (),
 ) -> None:
     """Refuse what would be ignored."""
     own = () if method is None else tuple(method.parameters)
-    known = (*_BOTH, *honoured, *promised.asked, *own)
+    known = (*_BOTH, *honoured, *(() if promised is None else promised.asked), *own)
     ignored = [option for name, option in given(context).items() if name not in known]
     if ignored:
         raise opt.refusal("options", f"{', '.join(ignored)}: not with a schema of linked tables")
@@ -125,6 +153,5 @@ def _tables(place: opt.InputOptions, schema: LinkedSchema) -> object:
 
 def _method(method: opt.MethodOptions) -> Method:
     own = {name: value for name, value in method.parameters.items() if value is not None}
-    return method_named(
-        method.method, {**own, **from_texts(kind_named(method.method), method.set or ())}
-    )
+    named = [each for each in method.set or () if "=" in each]
+    return method_named(method.method, {**own, **from_texts(kind_named(method.method), named)})

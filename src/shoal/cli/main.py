@@ -26,9 +26,11 @@ from shoal.cli.demo import demo
 from shoal.cli.drift import drift
 from shoal.cli.edge import edge
 from shoal.cli.encode import encode
+from shoal.cli.export import export
 from shoal.cli.faults import INTERRUPTED, failure_of
 from shoal.cli.help import Command, Group, in_panels
 from shoal.cli.hierarchy import hierarchy
+from shoal.cli.imports import import_
 from shoal.cli.infer import infer
 from shoal.cli.key import key
 from shoal.cli.learn import learn
@@ -38,9 +40,12 @@ from shoal.cli.recommend import recommend
 from shoal.cli.releases import releases
 from shoal.cli.risk import risk
 from shoal.cli.sample import sample
+from shoal.cli.serve import serve
+from shoal.cli.settle import settle
 from shoal.cli.stats import stats
 from shoal.cli.verify import verify
 from shoal.cli.warm import warm
+from shoal.cli.web import web
 from shoal.core.interruptible import heard_again, leave
 from shoal.core.version import __version__
 
@@ -57,10 +62,12 @@ app = typer.Typer(
 )
 _COMMANDS: tuple[Callable[..., int], ...] = (
     *(anonymize, learn, encode, verify, metrics, risk, infer, recommend, compare, stats, drift),
-    *(compose, key, methods, sample, demo, warm, completion),
+    *(settle, compose, key, methods, sample, demo, web, serve, warm, completion),
 )
 for _command in _COMMANDS:
     app.command(cls=Command)(_command)
+app.command("import", cls=Command)(import_)
+app.command(cls=Command)(export)
 _GROUPS = {"budget": budget, "edge": edge, "hierarchy": hierarchy, "releases": releases}
 for _name, _commands in _GROUPS.items():
     app.add_typer(in_panels(_commands), name=_name)

@@ -37,7 +37,7 @@ def methods(
         document = _described(name)
         answer.print(document, "\n".join(_lines(document)))
         return 0
-    kinds = [(kind.name, kind.family, kind.summary) for kind in registry.METHODS.values()]
+    kinds = [(kind.name, kind.family, kind.summary) for kind in registry.listed()]
     found = [
         {"name": each, "family": family, "summary": summary}
         for each, family, summary in (*kinds, *registry.OTHERS)

@@ -12,7 +12,7 @@ from shoal.cli.compare import commands_of, usual_folder
 from shoal.cli.xk import XkOptions, applied_lines, given
 from shoal.jobs.requests import Output
 
-_FILE = opt.Use(only=("source", "sep", "encoding", "skip_lines"))
+_FILE = opt.Use(only=("source", "sep", "encoding", "skip_lines", "sheet"))
 _APPLIED = ("xk", "false_records", "steps", "suppression_limit", "seed")  # with --apply
 
 

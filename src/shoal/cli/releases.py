@@ -76,12 +76,21 @@ def show(
         f"  {'recoded':<12}{', '.join(found.quasi)}",
         f"  {'shown':<12}{', '.join(found.shown) or 'nothing else'}",
         f"  {'recognised':<12}by {kind}: {', '.join(found.identity)}",
+        *([f"  {'over time':<12}{_over_time(found.over_time)}"] if found.over_time else []),
         *([f"  {'WAIVED':<12}beside {_numbers(found.waived)}"] if found.waived else []),
         "request:",
         *(f"  {line}" for line in to_yaml(found.request).splitlines()),
     ]
     answer.print(found.to_document(), "\n".join(lines))
     return 0
+
+
+def _over_time(found: Mapping[str, object]) -> str:
+    """Say what a release over time keeps."""
+    after = found["after"]
+    assert isinstance(after, list)
+    where = f"after {_numbers(after)}" if after else "the first of its series"
+    return f"m {found['m']} for {found['column']}, {found['counterfeits']:,} counterfeits, {where}"
 
 
 def _numbers(numbers: list[int]) -> str:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from shoal.cli.attack_lines import close_lines
 from shoal.cli.bars import bar_lines
+from shoal.cli.set_words import set_lines
 from shoal.privacy import Verdict
+from shoal.reports.fidelity import bound_words, fidelity_words, learning_words
 from shoal.reports.release import ReleaseReport, Risk, Verification, by_true_name, checklist_words
 
 
@@ -38,7 +41,8 @@ def summary(report: ReleaseReport, *, out: str | None) -> str:
     """Say what a release promises, what it lost and what risk remains."""
     before, after = report.risk_before, report.risk_after
     where = f" in {out}" if out else ""
-    head = f"{report.released:,} of {report.records:,} records released{where}"
+    drawn = ", their values DRAWN, true of nobody" if "drawn" in report.facts else ""
+    head = f"{report.released:,} of {report.records:,} records released{where}{drawn}"
     lines = [
         *[("WARNING", warning) for warning in report.warnings],
         *role_rows(report.roles),
@@ -55,9 +59,11 @@ def summary(report: ReleaseReport, *, out: str | None) -> str:
             f"{report.suppressed:,} records ({_share(report.suppressed, report.records)})",
         ),
         ("loss", _loss(report)),
+        *_blanked(report),
         *_table_lines(rows(report.facts, "tables")),
         *_levels(report),
         *_labels(report.facts.get("printed")),
+        *set_lines(report.facts.get("sets")),
         ("risk before", _risk(report, before)),
         ("risk after", _risk(report, after)),
         ("time", _time(report)),
@@ -122,6 +128,16 @@ def _trajectory_lines(found: object) -> list[tuple[str, str]]:
     return [("linked", text)]
 
 
+def _blanked(report: ReleaseReport) -> list[tuple[str, str]]:
+    """Say how many released cells are blank, where a method blanks cells."""
+    columns = entries(report.facts, "blanked")
+    if not columns:
+        return []
+    cells = [int(str(blank)) for blank in columns.values()]
+    each = ", ".join(f"{name} {blank:,}" for name, blank in zip(columns, cells, strict=True))
+    return [("blanked", f"{sum(cells):,} of {report.released * len(cells):,} cells: {each}")]
+
+
 def _table_lines(tables: Sequence[object]) -> list[tuple[str, str]]:
     """Say what became of each of several linked tables."""
     return [
@@ -163,9 +179,13 @@ def measures(document: Mapping[str, object]) -> str:
     """List the measures of a release."""
     lines = [
         f"{document['released']:,} of {document['records']:,} records released, "
-        f"{document['suppressed']:,} suppressed, {document['classes']:,} classes, "
-        f"the smallest has {document['smallest_class']:,} records"
+        f"{document['suppressed']:,} suppressed"
     ]
+    if "classes" in document:
+        lines[0] += (
+            f", {document['classes']:,} classes, the smallest has "
+            f"{document['smallest_class']:,} records"
+        )
     lines += [f"  {'notice':<16}{notice}" for notice in rows(document, "notices")]
     for name, value in by_true_name(entries(document, "utility")).items():
         text = (
@@ -173,7 +193,20 @@ def measures(document: Mapping[str, object]) -> str:
         )
         why = at(document, "notes", name)
         lines.append(f"  {name:<16}{text}" + ("" if why is None else f" ({why})"))
+    lines += [f"  {name:<16}{text}" for name, text in set_lines(document.get("sets"))]
+    lines += measured_lines(document)
     return "\n".join([*lines, *_loss_lines(entries(document, "column_loss"))])
+
+
+def measured_lines(document: Mapping[str, object]) -> list[str]:
+    """List fidelity, models trained on the release and the bound, where they were measured."""
+    found = [
+        *bound_words(entries(document, "bound")),
+        *fidelity_words(entries(document, "fidelity")),
+        *learning_words(entries(document, "learning")),
+    ]
+    width = max((len(name) for name, _, _ in found), default=0) + 2
+    return [f"  {name:<{width}}{text}" for name, text, _ in found]
 
 
 def _loss_lines(losses: Mapping[str, object]) -> list[str]:
@@ -195,7 +228,7 @@ def attack_lines(attacks: Sequence[object]) -> list[str]:
         lines.append(
             f"  {at(each, 'attack'):<{width}}{before:>6.1%}  {after:>6.1%}    {guessing:>6.1%}"
         )
-    return lines
+    return [*lines, *(line for each in attacks for line in close_lines(at(each, "after")))]
 
 
 _RISKS = (
@@ -266,10 +299,21 @@ def _levels(report: ReleaseReport) -> list[tuple[str, str]]:
     return [("levels", chosen), ("search", f"{measure} {loss:.7g}, {proof}, {seen} looked at")]
 
 
+_OTHER_LABELS = {
+    "levels": "levels of hierarchies, called the same whoever is in a class",
+    "drawn": "none: each cell is a value that its label left open; the labels are what was "
+    "verified, and are not released",
+    "centroids": "centroids, which are means or values of people; round labels are for intervals",
+    "blanks": "values as they are, which are values of people, or blank",
+}
+
+
 def _labels(printed: object) -> list[tuple[str, str]]:
     """Say where intervals end, and what that gives away."""
     if not isinstance(printed, Mapping):
         return []
+    if "ends" not in printed:
+        return [("labels", _OTHER_LABELS[str(printed["labels"])])]
     ends, own = printed["ends"], printed["ends_of_one"]
     if printed["labels"] == "round":
         text = "round: intervals end at round numbers, months, quarters or years, at nobody's value"

@@ -8,7 +8,9 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli.bars import bar_lines
+from shoal.cli.linked import SOURCE, has_tables, risk_of_linked
 from shoal.cli.render import at, attack_lines, entries, rows
+from shoal.cli.sets import risk_of_sets
 from shoal.jobs.requests import AttackRequest, RiskRequest
 from shoal.reports.profile import load_profile
 
@@ -32,10 +34,13 @@ _PEOPLE = opt.Use(
     shoal risk release.csv --schema stays.schema.yaml --max-risk 0.2
     # attack the table and its release
     shoal risk stays.csv --schema stays.schema.yaml --release release.csv
+    # linked tables: by all rows of a person, and by one
+    shoal risk wards --schema wards/schema.yaml
     """
 )
 def risk(
-    place: Annotated[opt.InputOptions, opt.Use(without=("driver_rows",))],
+    context: typer.Context,
+    place: Annotated[opt.InputOptions, opt.Use(without=("driver_rows",), help={"source": SOURCE})],
     columns: Annotated[opt.ColumnOptions, opt.Use(without=("neutral", "waive", "fold_case"))],
     people: Annotated[opt.CheckOptions, _PEOPLE],
     reported: opt.ReportOptions,
@@ -84,6 +89,22 @@ def risk(
             metavar="COLUMN", help="Who is who in the register.", rich_help_panel="Checks"
         ),
     ] = None,
+    beside: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE,FILE",
+            help="Other releases that the attacker holds.",
+            rich_help_panel="Checks",
+        ),
+    ] = None,
+    class_files: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE,FILE",
+            help="Or what anonymize --class-file wrote for every release.",
+            rich_help_panel="Checks",
+        ),
+    ] = None,
     attacks: Annotated[
         bool, typer.Option("--attacks", help="Carry out every attack.", rich_help_panel="Checks")
     ] = False,
@@ -91,12 +112,18 @@ def risk(
     """Measure how easily people are found in a table as it stands."""
     from shoal.jobs import risk as job
 
-    if release is None and (register is not None or person_file is not None or attacks):
-        named = "--register, --person-file and --attacks"
+    if has_tables(columns):
+        return risk_of_linked(context, place, columns, answer, max_risk=max_risk, gate=gate)
+    if release is None and (
+        attacks or any(f is not None for f in (register, person_file, beside, class_files))
+    ):
+        named = "--register, --person-file, --beside, --class-files and --attacks"
         raise opt.refusal("risk", f"{named} go with --release FILE")
     schema, table = columns.read(), place.input()
     if place.on_spark and release is not None:
         raise opt.refusal("--engine", "attacks need the local engine")
+    if schema.sets:
+        return risk_of_sets(context, place, schema, answer, max_risk=max_risk, gate=gate)
     files = (*place.files(), *columns.files())
     reported.check(*files)
     profile = None if people.profile is None else load_profile(people.profile)
@@ -111,6 +138,7 @@ def risk(
         asked = AttackRequest(
             table=table, release=release, schema=schema, register=register, key=key,
             everything=attacks, infer=columns.infer, separator=place.sep, person_file=person_file,
+            beside=tuple(opt.names(beside)), class_files=tuple(opt.names(class_files)),
         )  # fmt: skip
         carried = job.attack(asked)
     document = found.to_document()

@@ -43,6 +43,13 @@ def verify(
             help="Who each record is about, line by line, as anonymize --person-file wrote it.",
         ),
     ] = None,
+    false_records: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --person-file: which records are false (xk), each a made-up person.",
+        ),
+    ] = None,
 ) -> int:
     """Check whether a table keeps a promise. Exit code 0: safe, 1: not safe."""
     from shoal.jobs import verify as job
@@ -52,9 +59,10 @@ def verify(
     schema = columns.read(promised)
     request = VerifyRequest(
         table=place.input(), schema=schema, blanked=blanked, separator=place.sep,
-        person_file=person_file,
+        person_file=person_file, false_records=false_records,
     )  # fmt: skip
-    read = (*place.files(), *columns.files(), *(() if person_file is None else (person_file,)))
+    beside = (each for each in (person_file, false_records) if each is not None)
+    read = (*place.files(), *columns.files(), *beside)
     reported.check(*read)
     result = job.verify(request)
     asked = reported.asked(release=request.table, schema=schema)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 # What `anonymize --method xk` honours beside its own; -k and --l make a promise that it can keep.
 HONOURED = (
     "source", "out", "report", "table", "query", "schema", "qi", "sensitive", "identifying",
-    "neutral", "waive", "numeric", "categorical", "date", "hierarchies", "missing",
-    "fold_case", "k", "l", "l_kind", "replace_promise", "method", "suppression_limit", "seed",
-    "threads", "sep", "encoding", "skip_lines", "spreadsheet_safe", "json", "quiet",
+    "neutral", "person", "person_file", "waive", "numeric", "categorical", "date", "hierarchies",
+    "missing", "fold_case", "k", "l", "l_kind", "replace_promise", "method", "suppression_limit",
+    "seed", "threads", "sep", "encoding", "skip_lines", "spreadsheet_safe", "json", "quiet",
 )  # fmt: skip
 
 
@@ -41,7 +41,9 @@ class XkOptions(opt.Group):
     suppress_cells: str | None = opt.option(None, "xk: column to suppress in.", "COLUMN")
     level: int = opt.option(1, "xk: steps a generalized cell climbs.", "N")
     gradual: bool = opt.option(False, "xk: introduce quasi-identifiers one by one.")
-    false_records: str | None = opt.option(None, "xk: which rows are false; stays inside.", "FILE")
+    false_records: str | None = opt.option(
+        None, "xk, and --after: which rows are false; stays inside.", "FILE"
+    )
     steps: str | None = opt.option(
         None, "xk: pairs and table after each step; RAW DATA, stays inside.", "DIR"
     )
@@ -125,7 +127,8 @@ def check_options(context: typer.Context, method: opt.MethodOptions) -> None:
         ignored = [option for name, option in found.items() if name not in (*OWN, *HONOURED)]
         why = "not with --method xk, which keeps k-anonymity and distinct l-diversity only"
     else:
-        ignored = [option for name, option in found.items() if name in OWN]
+        shared = ("false_records",) if "after" in found else ()
+        ignored = [o for name, o in found.items() if name in OWN and name not in shared]
         why = "goes with --method xk" if len(ignored) == 1 else "go with --method xk"
     if ignored:
         raise opt.refusal("options", f"{', '.join(ignored)}: {why}")

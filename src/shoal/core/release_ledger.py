@@ -54,6 +54,8 @@ class LedgerEntry:
         persons: the columns that say who a record is about, if persons were counted.
         waived: earlier releases that it was published beside all the same.
         request: what was asked for, without values of the data.
+        over_time: of a release over time, what it promises beside the others: m, the sensitive
+            column, and how many counterfeits it has.
     """
 
     number: int = 0
@@ -72,6 +74,7 @@ class LedgerEntry:
     persons: list[str] = field(default_factory=list)
     waived: list[int] = field(default_factory=list)
     request: Document = field(default_factory=dict)
+    over_time: Document = field(default_factory=dict)
 
     def to_document(self) -> dict[str, object]:
         """Return the entry as plain data."""

@@ -56,7 +56,7 @@ def is_guarded(kind: str | None, asked: bool | None, *, where: str) -> bool:
     """
     if kind in _EXCEL:
         return asked is not False
-    if asked and kind not in ("csv", "csv.gz"):
+    if asked and not (kind or "").startswith("csv"):
         raise OutputError(where=where, problem="--spreadsheet-safe goes with CSV output")
     return bool(asked)
 

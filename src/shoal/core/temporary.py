@@ -133,6 +133,20 @@ def flush_folder(folder: Path) -> None:
             os.close(handle)
 
 
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """Wait until no other process is here with the same folder; a dead one is not in the way."""
+    if _fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        _fcntl.flock(handle, _fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def open_private(path: str, flags: int) -> int:
     """Open a file for `open(…, opener=open_private)`: a new one is the user's alone."""
     return os.open(path, flags, 0o600)

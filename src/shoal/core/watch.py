@@ -58,8 +58,9 @@ class _Nobody:
         pass
 
 
-_NOBODY = _Nobody()
-_watcher: ContextVar[Watcher] = ContextVar("watcher", default=_NOBODY)
+NOBODY = _Nobody()
+"""Who watches where nobody does."""
+_watcher: ContextVar[Watcher] = ContextVar("watcher", default=NOBODY)
 
 
 def watcher() -> Watcher:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from shoal.core.errors import SchemaError
 from shoal.core.keys import date_key, number_key
 from shoal.edge.fast import FastEncoder
 from shoal.edge.loading import ModelSource, document_of
@@ -13,11 +14,21 @@ from shoal.edge.stream import EncodeReport
 from shoal.model.batch import Histogram, Judge, ReleasedTuple, Texts, assign_classes, persons_of
 from shoal.model.column import Rejected, text_of
 from shoal.model.document_types import Cell, ColumnDocument, ModelDocument, Plan, Record, Released
+from shoal.model.joining import extents_of, join_failing, order_of
 from shoal.model.model import RecodingModel
 from shoal.model.runtime import Encoder
 from shoal.model.safe import for_safe
+from shoal.model.sets import SetEncoder
 from shoal.privacy import Promise
 from shoal.reports.release import Verification
+from shoal.schema.persons import (
+    FILL,
+    SHUFFLE,
+    leaves_nobody_out,
+    person_text,
+    why_empty,
+    why_ordered,
+)
 from shoal.schema.schema import Schema
 
 
@@ -30,6 +41,7 @@ def encode_safe(
     schema: Schema | None = None,
     privacy: Iterable[Promise] | None = None,
     person: str | Sequence[str] | None = None,
+    waive: Collection[str] = (),
 ) -> tuple[list[Released], EncodeReport]:
     """Encode a batch and suppress what would break the promise within it.
 
@@ -44,6 +56,8 @@ def encode_safe(
         privacy: what is promised beside the model's promise, or more strictly.
         person: the columns that say who a record is about, so that persons are counted, not
             records; None: those of the model, if it has any. They are not released.
+        waive: person columns whose records of nobody are meant, beside those that the model or
+            the schema waives.
 
     Guarantee:
         The classes of what is returned keep the promise; the order is kept.
@@ -55,29 +69,38 @@ def encode_safe(
         Rejected: a record that cannot be encoded, or that no class covers where
             `on_unseen` is "error".
         ModelFormatError, PrivacyError, SchemaError: the model has no fingerprint or no promise,
-            or releases what the schema protects.
+            or releases what the schema protects; or a promise about sensitive values leaves
+            records of nobody out, and they were not waived.
         InputError: sensitive values that do not fit their column's scale.
     """
     document = document_of(model)
-    encoder = FastEncoder(document, on_unseen, suppressed)
+    encoder = SetEncoder(document, on_unseen, suppressed)
     known = for_safe(_known(model, document), schema=schema, privacy=privacy)
     if person is not None:
         known = replace(known, schema=known.schema.with_person(_names(person)))
-    who = _PersonKey(known.schema)
+    who = PersonKey(known.schema)
     judge = Judge.of(known.schema, known.privacy)
     rows = list(records)
     number: dict[tuple[str | None, ...], int] = {}
     histograms: list[Counter[Texts]] = []
     place = []
+    persons: list[str | None] = []
     for row in rows:
+        behind = who.of(row)
+        persons += behind
         at = number.setdefault(tuple(map(text_of, encoder.values(row))), len(number))
         if at == len(histograms):
             histograms.append(Counter())
-        histograms[at][(*judge.texts(row.get(n) for n in judge.columns), *who.of(row))] += 1
+        histograms[at][(*judge.texts(row.get(n) for n in judge.columns), *behind)] += 1
         place.append(at)
-    report = EncodeReport(warnings=judge.check(_columns(histograms, judge)))
+    who.check(histograms, known.privacy, (*waive, *(() if schema is None else schema.waive)))
+    warnings = (*judge.check(columns_of(histograms, judge)), *who.ordered(persons))
+    report = EncodeReport(warnings=warnings)
     tuples = list(number)
-    assigned = assign_classes(encoder, tuples, histograms, judge=judge)
+    if known.tree is None:
+        assigned = assign_classes(encoder, tuples, histograms, judge=judge)
+    else:
+        assigned = _joined(encoder, known, tuples, histograms, judge)
     starred = suppressed == "star" and _star_holds(encoder, assigned, histograms, judge=judge)
     unseen = [encoder.find(values) < 0 for values in tuples]
     released = []
@@ -90,6 +113,25 @@ def encode_safe(
             released.append(encoder.with_labels(row, encoder.roots if labels is None else labels))
     report.released = len(released)
     return released, report
+
+
+def _joined(
+    encoder: SetEncoder,
+    known: RecodingModel,
+    tuples: Sequence[Sequence[object]],
+    histograms: Sequence[Histogram],
+    judge: Judge,
+) -> list[ReleasedTuple | None]:
+    """Return what tuples are released as where classes that fail are joined with a neighbour."""
+    classes: dict[ReleasedTuple, Counter[Texts]] = {}
+    place: list[ReleasedTuple | None] = []
+    for values, histogram in zip(tuples, histograms, strict=True):
+        labels, _ = encoder.tuple_of(values)
+        place.append(None if labels is None else tuple(labels))
+        if labels is not None:
+            classes.setdefault(tuple(labels), Counter()).update(histogram)
+    answer = join_failing(classes, extents_of(known, encoder), order_of(known), judge)
+    return [None if key is None else answer[key] for key in place]
 
 
 def _known(model: ModelSource, document: ModelDocument) -> RecodingModel:
@@ -112,12 +154,13 @@ def _star_holds(
     return not judge.failing(classes)
 
 
-class _PersonKey:
+class PersonKey:
     """Who a record is about; nothing where records are counted."""
 
     def __init__(self, schema: Schema) -> None:
         self.names = schema.person
-        self.missing = {"", "NaN", *schema.missing}
+        self.missing = frozenset(schema.missing)
+        self.waived = schema.waive
 
     def of(self, row: Record) -> Texts:
         """Return the person as a judge reads it, or None for nobody: one entry, or none."""
@@ -125,9 +168,38 @@ class _PersonKey:
             return ()
         if any(name not in row for name in self.names):
             raise Rejected("a column that says who the record is about is not there")
-        parts = [(text_of(row[name]) or "").strip() for name in self.names]
+        parts = [person_text(text_of(row[name]) or "", self.missing) for name in self.names]
+        known = [part for part in parts if part is not None]
         # Behind a mark, so that no value can pass for anything but a person.
-        return (None if self.missing & {*parts} else "=" + "\x1f".join(parts),)
+        return (None if len(known) < len(parts) else "=" + "\x1f".join(known),)
+
+    def check(
+        self, classes: Iterable[Histogram], promise: Iterable[Promise], waived: Iterable[str]
+    ) -> None:
+        """Refuse records of nobody where a promise about sensitive values leaves them out.
+
+        Raises:
+            SchemaError: there are some, and they were not waived.
+        """
+        if not leaves_nobody_out(promise) or {*self.names} & {*waived, *self.waived}:
+            return
+        times: Counter[bool] = Counter()
+        for histogram in classes if self.names else ():
+            for texts, records in histogram.items():
+                times[texts[-1] is None] += records
+        if not times[True]:
+            return
+        name = self.names[0].lstrip("\x00")
+        why = why_empty(times[True], times.total())
+        text = f"column {name!r} names nobody in some records: {why}. {FILL}; if it is meant: "
+        raise SchemaError(where="records", faults=[f"{text}waive=[{name!r}]"])
+
+    def ordered(self, persons: Sequence[str | None]) -> tuple[str, ...]:
+        """Warn of records that stand beside others of the same person."""
+        why = why_ordered(persons)
+        if why is None:
+            return ()
+        return (f"column {self.names[0]!r} is told by the order of the records: {why}. {SHUFFLE}",)
 
 
 def _names(person: str | Sequence[str]) -> tuple[str, ...]:
@@ -139,14 +211,17 @@ def verify(
     model: ModelSource,
     *,
     persons: Iterable[object] | None = None,
+    waive: Collection[str] = (),
 ) -> Verification:
     """Judge released records by a model's promise, as they are written.
 
     persons: who each record is about, in their order; persons are then counted, not records.
         None, where the model counts persons: the records themselves have its columns.
+    waive: person columns whose records of nobody are meant, beside those that the model waives.
 
     Raises:
         ModelFormatError, PrivacyError: the model has no fingerprint, or no promise.
+        SchemaError: the promise holds, and leaves records of nobody out.
         Rejected: a quasi-identifier is not there, or there is no record.
         InputError: sensitive values that do not fit their column's scale.
     """
@@ -154,7 +229,7 @@ def verify(
     if persons is not None:
         known = replace(known, schema=known.schema.with_person([_BESIDE]))
         records = _beside(records, persons)
-    who = _PersonKey(known.schema)
+    who = PersonKey(known.schema)
     judge = Judge.of(known.schema, known.privacy)
     classes: dict[ReleasedTuple, Counter[Texts]] = {}
     for row in records:
@@ -168,8 +243,10 @@ def verify(
         raise Rejected("there is no record")
     sizes = {key: sum(histogram.values()) for key, histogram in classes.items()}
     people = {key: persons_of(each) for key, each in classes.items()} if judge.persons else sizes
-    warnings = judge.check(_columns(classes.values(), judge))
+    warnings = judge.check(columns_of(classes.values(), judge))
     verdicts, failed = judge.verdicts(classes)
+    if not failed:
+        who.check(classes.values(), known.privacy, waive)
     return Verification(
         records=sum(sizes.values()),
         classes=len(classes),
@@ -195,7 +272,7 @@ def _beside(records: Iterable[Record], persons: Iterable[object]) -> Iterator[Re
         raise Rejected("there are not as many persons as records") from None
 
 
-def _columns(histograms: Iterable[Histogram], judge: Judge) -> list[set[str | None]]:
+def columns_of(histograms: Iterable[Histogram], judge: Judge) -> list[set[str | None]]:
     """Return the values of each sensitive column."""
     found: list[set[str | None]] = [set() for _ in judge.columns]
     for histogram in histograms:
@@ -227,7 +304,7 @@ def metrics(
         if region >= 0:
             report.released += 1
             sizes[region] += 1
-            lost += sum(c[i] for c, i in zip(costs, encoder.regions[region], strict=True))
+            lost += sum(c[i] for c, i in zip(costs, encoder.region(region), strict=True))
             continue
         report.unseen += 1
         report.suppressed += 1
@@ -243,6 +320,12 @@ def metrics(
 
 def _costs(document: ModelDocument, encoder: Encoder) -> list[list[float]]:
     """Return the share that each cell loses, by column."""
+    if "tree" in document:  # a cell is a label and its cuts: what it loses is in the label
+        model = RecodingModel.from_document(document)
+        return [
+            [extents.cost(extents.read(label)) for label in labels]
+            for extents, labels in zip(extents_of(model, encoder), encoder.labels, strict=True)
+        ]
     columns = zip(document["columns"], encoder.plans, strict=True)
     return [_column_costs(column, plan) for column, plan in columns]
 

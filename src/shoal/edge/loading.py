@@ -6,9 +6,10 @@ from os import PathLike
 from typing import Protocol
 
 from shoal.edge.fast import FastEncoder
-from shoal.model.document import checked, read_model, refuse_changed
+from shoal.model.document import checked, read_model, refuse_untrusted
 from shoal.model.document_types import ModelDocument
 from shoal.model.runtime import Encoder
+from shoal.model.trust import Trust
 
 
 class HasDocument(Protocol):
@@ -21,8 +22,10 @@ class HasDocument(Protocol):
 ModelSource = str | PathLike[str] | ModelDocument | dict[str, object] | HasDocument
 
 
-def document_of(model: ModelSource) -> ModelDocument:
+def document_of(model: ModelSource, trust: Trust | None = None) -> ModelDocument:
     """Return the checked document of a path, a document, or a model object.
+
+    trust: what the file of a path must show before it is used.
 
     Raises:
         ModelFormatError: it is newer, damaged, hostile, or no model at all.
@@ -33,11 +36,17 @@ def document_of(model: ModelSource) -> ModelDocument:
         return checked(model.to_document())
     found = read_model(str(model))
     document = checked(found)
-    refuse_changed(found)
+    refuse_untrusted(found, trust)
     return document
 
 
-def load(model: ModelSource, *, on_unseen: str | None = None, suppressed: str = "star") -> Encoder:
+def load(
+    model: ModelSource,
+    *,
+    on_unseen: str | None = None,
+    suppressed: str = "star",
+    trust: Trust | None = None,
+) -> Encoder:
     """Return the encoder of a model file (or document, or model object).
 
     Args:
@@ -45,8 +54,9 @@ def load(model: ModelSource, *, on_unseen: str | None = None, suppressed: str = 
         on_unseen: suppress, nearest or error; None: what the model declares.
         suppressed: "star" releases a suppressed record with every quasi-identifier as the
             root, "remove" leaves it out.
+        trust: what a model file must show before it is used.
 
     Raises:
         ModelFormatError: it is newer, damaged, hostile, or no model at all.
     """
-    return FastEncoder(document_of(model), on_unseen, suppressed)
+    return FastEncoder(document_of(model, trust), on_unseen, suppressed)

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from shoal.core.errors import OutputError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,8 +23,10 @@ if TYPE_CHECKING:
     from shoal.core.documents import Document
     from shoal.core.secret_keys import Keys
     from shoal.edge.stream import EncodeReport
+    from shoal.engines.drawing.drawing import Drawing
+    from shoal.formats.database import Database
     from shoal.inference.infer import Inference
-    from shoal.inference.kept import KeptCheck
+    from shoal.inference.kept import KeptCheck, KeptColumn
     from shoal.measures.attacks.result import Comparison
     from shoal.measures.risk.persons import Repeats
     from shoal.measures.risk.question import RiskQuestion
@@ -52,7 +57,7 @@ class Search:
     """What is asked of the counts of a table.
 
     Attributes:
-        release: what a class releases, "generalize" or "aggregate".
+        release: what a class releases, "generalize", "aggregate" or "draw".
         partitions: learn on parts of the table side by side, and join them.
         why: what `auto` says of its choice.
     """
@@ -75,7 +80,8 @@ class Output:
     """Where a release goes, and in which form it is written.
 
     Attributes:
-        out: the file; None returns a table of the kind that came in.
+        out: the file, or the table of a database; None returns a table of the kind that came in.
+        replace_table: a table of a database that is there gives way.
         suppressed: what becomes of suppressed records: "remove", "star" (every
             quasi-identifier is the root), or None, what the job does by default.
         keep_order: leave the records in the order of the input (a stated choice).
@@ -87,13 +93,26 @@ class Output:
             release, for a later `verify`. It stays inside, as the class file does.
     """
 
-    out: str | Path | None = None
+    out: str | Path | Database | None = None
     suppressed: str | None = None
     keep_order: bool = False
     spreadsheet_safe: bool | None = None
     inputs: tuple[str | Path, ...] = ()
     class_file: str | Path | None = None
     person_file: str | Path | None = None
+    replace_table: bool = False
+
+    @property
+    def file(self) -> str | Path | None:
+        """Return the file that is written; jobs that write to a database give engines one.
+
+        Raises:
+            OutputError: only a file can be written here.
+        """
+        if self.out is None or isinstance(self.out, (str, PathLike)):
+            return self.out
+        problem = "only anonymize and encode write to a database; name a file with --out"
+        raise OutputError(where=self.out.where, problem=problem)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +130,9 @@ class Checks:
         profile: a rule that the release must pass before it is published: the name of one, or
             a file.
         pictures: count what the pictures of a report show.
+        fidelity: how near what the release shows is to the table.
+        learn: a released column that models are trained to tell, on the release and beside it.
+        bound: seconds to look for the least that any release must lose; None: not asked.
     """
 
     attacks: str = "none"
@@ -121,6 +143,9 @@ class Checks:
     household: str | None = None
     profile: str | Path | None = None
     pictures: bool = False
+    fidelity: bool = False
+    learn: str | None = None
+    bound: float | None = None
 
     @property
     def about_people(self) -> list[str]:
@@ -133,6 +158,8 @@ class Checks:
         found = []
         if self.attacks not in ("none", "some", "all"):
             found.append("attacks must be none, some or all")
+        if self.bound is not None and not 0 < self.bound < float("inf"):
+            found.append("bound must be a number of seconds above 0")
         if self.about_people and self.attacks == "none":
             named = ", ".join(f"--{name.replace('_', '-')}" for name in self.about_people)
             found.append(f"{named}: not with --no-attacks or --engine spark")
@@ -237,11 +264,26 @@ class Written(Protocol):
         ...
 
 
+class Drawn(Written, Protocol):
+    """A drawn release; what `verify` judges are its labels, and every cell lies in its own."""
+
+    def compare_labels(self, checks: Checks, *, seed: int) -> Compared:
+        """Measure the risk of table and labels by the same rules, and attack both."""
+        ...
+
+    def account(self, *, fidelity: bool) -> Document:
+        """Return what is to be known of the draw."""
+        ...
+
+
 class Records(Protocol):
     """The records of a table, as far as a schema releases or counts them."""
 
-    def check_kept(self) -> KeptCheck:
-        """Ask of every kept column whether it says by itself who a record is."""
+    def check_kept(self, *, ordered: bool = False) -> KeptCheck:
+        """Ask of every kept column whether it says by itself who a record is.
+
+        ordered: the release keeps the order of the records, which may say it, too.
+        """
         ...
 
     def count(self) -> Counts:
@@ -256,6 +298,12 @@ class Records(Protocol):
         self, classes: Classes, output: Output, *, star: bool
     ) -> AbstractContextManager[Written]:
         """Write the release; it is published at the end, if nothing was raised."""
+        ...
+
+    def draw(
+        self, classes: Classes, output: Output, drawing: Drawing, *, star: bool
+    ) -> AbstractContextManager[Drawn]:
+        """Write a release whose cells are drawn; published at the end, if nothing was raised."""
         ...
 
     def repeats(self, classes: Classes, k: int, *, star: bool) -> Repeats | None:
@@ -332,15 +380,22 @@ class Table(Protocol):
         """Count the persons whose records, all together, nobody else has."""
         ...
 
-    def with_persons(self, file: str | Path) -> tuple[Table, tuple[str, ...]]:
+    def with_persons(
+        self, file: str | Path, false_records: str | Path | None = None
+    ) -> tuple[Table, tuple[str, ...]]:
         """Return the table with the columns of a person file beside it, and their names.
 
         file: CSV, a header and one line a record, in the order of the table.
+        false_records: the numbers of records that are false: each is a person of its own.
         """
         ...
 
     def check_kept(self, names: Sequence[str], waived: Sequence[str]) -> KeptCheck:
         """Ask columns whether they say by themselves who a record is."""
+        ...
+
+    def check_links(self, schema: Schema, names: Sequence[str]) -> tuple[KeptColumn, ...]:
+        """Ask columns whether they link the records of a person; nothing without persons."""
         ...
 
     def repeats(self, schema: Schema, k: int) -> Repeats | None:

@@ -27,6 +27,7 @@ from shoal.methods.trajectories import search_trajectories
 from shoal.privacy import Promise, Verdict
 from shoal.reports.release import Risk, Verification
 from shoal.schema.schema import Schema
+from shoal.table.blanks import blank_table
 from shoal.table.frequency import ONCE, FrequencyTable
 from shoal.table.recoding import Recoding, joined, with_centroids
 from shoal.table.rounding import round_table, rounded
@@ -38,12 +39,14 @@ class CountsHere:
 
     Attributes:
         learn_partitions: searches parts of the table side by side, and joins what was found.
+        is_blank: classes of the table release values as they are, or blanks.
     """
 
     schema: Schema
     table: FrequencyTable
     learn_partitions: Callable[[FrequencyTable, Search], Recoding]
     is_distributed: bool = False
+    is_blank: bool = False
 
     @cached_property
     def risk(self) -> Risk:
@@ -70,12 +73,22 @@ class CountsHere:
 
     def _found(self, search: Search) -> Recoding:
         """Search, and give each class what it releases."""
+        if search.method.blanks and not self.is_blank:
+            blank = replace(self, table=blank_table(self.table), is_blank=True)
+            return blank._found(search)
+        round_labels = self.schema.has_round_labels
         if self.table.earlier is not None:
-            return search_nested(self.table, search.promise, search.method, search.setting)
+            # Parts of one earlier class may have equal labels: the search judges them together.
+            table = round_table(self.table, self.schema) if round_labels else self.table
+            return search_nested(table, search.promise, search.method, search.setting)
         if self.schema.trajectories:
             return _trajectories(self.table, self.schema, search)
         if search.partitions is None:
-            recoding = search.method.search(self.table, search.promise, search.setting)
+            table = self.table
+            boxes = search.method.family == "clustering" and search.release != "aggregate"
+            if self.schema.has_round_labels and boxes:
+                table = round_table(table, self.schema)  # what will be written is what is weighed
+            recoding = search.method.search(table, search.promise, search.setting)
         else:
             recoding = self.learn_partitions(self.table, search)
         if search.release == "aggregate":
@@ -122,7 +135,7 @@ class ClassesHere:
         """Return the squared loss of centroids; None where boxes are released."""
         if self.recoding.released is None:
             return None
-        from shoal.measures.aggregation import sse_loss
+        from shoal.methods.microaggregation.squared_error import sse_loss
 
         return sse_loss(self.recoding, self.recoding.released)
 

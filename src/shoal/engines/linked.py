@@ -18,6 +18,7 @@ from shoal.core.errors import InputError
 from shoal.engines.person_key import PERSON, present
 from shoal.engines.refusals import no_record
 from shoal.engines.verification import ROWS, SIZE, judge_by
+from shoal.measures.risk.linked import LinkedRisk, RowRisk
 from shoal.measures.risk.trajectories import TrajectoryRisk
 from shoal.privacy import Promise, Verdict, judge_sizes
 from shoal.reports.release import Verification
@@ -96,12 +97,18 @@ class _Joined:
     sizes: NDArray[np.int64]
 
     @classmethod
-    def of(cls, frames: Mapping[str, pl.DataFrame], schema: LinkedSchema) -> _Joined:
-        """Join tables whose keys are in order."""
-        found = {
-            table.name: _with_tuples(frames[table.name], list(table.schema.quasi))
+    def of(
+        cls, frames: Mapping[str, pl.DataFrame], schema: LinkedSchema, *, without: str = ""
+    ) -> _Joined:
+        """Join tables whose keys are in order.
+
+        without: a quasi-identifier, as table.column, that is taken for unknown.
+        """
+        known = {
+            table.name: [q for q in table.schema.quasi if table.qualified(q) != without]
             for table in schema.tables
         }
+        found = {name: _with_tuples(frames[name], quasi) for name, quasi in known.items()}
         for table in reversed(schema.downwards):
             found[table.name] = _with_trees(found, table, schema)
         root = schema.persons.name
@@ -159,6 +166,41 @@ def _with_trees(
 def persons_alike(frames: Mapping[str, pl.DataFrame], schema: LinkedSchema) -> NDArray[np.int64]:
     """Return how many persons share each different tree."""
     return _Joined.of(frames, schema).sizes
+
+
+def risk_of_linked(
+    frames: Mapping[str, pl.DataFrame], schema: LinkedSchema, *, where: str
+) -> LinkedRisk:
+    """Measure how easily persons are found in linked tables; frames as in `judge_linked`.
+
+    Raises:
+        InputError: the keys are not in order, or there is no person.
+    """
+    refuse_keys(frames, schema, where=where)
+    if not frames[schema.persons.name].height:
+        raise no_record(where)
+    joined = _Joined.of(frames, schema)
+    whole = TrajectoryRisk.of(joined.sizes)
+    names = [table.qualified(name) for table in schema.tables for name in table.schema.quasi]
+    without = {n: TrajectoryRisk.of(_Joined.of(frames, schema, without=n).sizes) for n in names}
+    return LinkedRisk(
+        records=sum(frame.height for frame in frames.values()),
+        whole=whole,
+        tables={
+            table.name: RowRisk.of(frames[table.name].height, _rarest(joined.frames[table.name]))
+            for table in schema.tables
+            if table.schema.quasi
+        },
+        columns={name: whole.average - each.average for name, each in without.items()},
+    )
+
+
+def _rarest(frame: pl.DataFrame) -> NDArray[np.int64]:
+    """Return, for each person with a row, how many persons share the rarest tuple of theirs."""
+    pairs = frame.select(PERSON, _TUPLE).unique()
+    shared = pairs.select(PERSON, pl.len().over(_TUPLE).alias(SIZE))
+    rarest = shared.group_by(PERSON).agg(pl.col(SIZE).min())[SIZE]
+    return rarest.sort().to_numpy().astype(np.int64)
 
 
 def judge_linked(

@@ -13,18 +13,33 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.engines.refusals import nobody
+from shoal.schema.persons import NOBODY as WORDS
+from shoal.schema.persons import SPELLINGS
+from shoal.schema.sensitive import EDGES
 from shoal.table.frequency import NOBODY, ONCE
 
 PERSON = "\x00person"  # the key, as a text
 WHO = "\x00who"  # what `table.frequency` has of it: a code, ONCE or NOBODY
 BETWEEN = "\x1f"  # of the parts of a key; a text that holds it can only make persons fewer
-MISSING = ("", "NaN")  # texts that are nobody, whatever a schema says: a number may be none
 
 
 def present(column: pl.Expr, marks: Sequence[str]) -> pl.Expr:
-    """Return who a record is about as a text; a missing value is nobody."""
-    text = column.cast(pl.String).str.strip_chars()
-    return pl.when(~text.is_in([*MISSING, *marks])).then(text)
+    """Return who a record is about as a text; a missing value is nobody.
+
+    Law:
+        It is `schema.persons.person_text` of each text.
+    """
+    text = column.cast(pl.String).str.strip_chars(EDGES).str.normalize("NFC").str.strip_chars(EDGES)
+    is_nobody = text.is_in(list(marks)) | text.str.to_lowercase().is_in(list(WORDS))
+    return pl.when(~is_nobody).then(text)
+
+
+def person_spelling(name: str) -> pl.Expr:
+    """Return a column of keys without what spellings of one key differ in."""
+    text = pl.col(name).str.to_lowercase()
+    for pattern, instead in SPELLINGS:
+        text = text.str.replace_all(pattern, instead.replace("$1", "${1}"))
+    return text
 
 
 def person_key(names: Sequence[str], marks: Sequence[str]) -> pl.Expr:

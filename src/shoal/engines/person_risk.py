@@ -49,7 +49,8 @@ def risk_of_persons(
     if not len(first):
         raise nobody(where, question.person)
     lost = int(cells[ROWS].sum()) - int(classes.records.sum())
-    notices = (f"{lost:,} records whose classes name nobody are left out",) if lost else ()
+    said = f"{lost:,} records whose classes name nobody are left out; no limit holds for them"
+    notices = (said,) if lost else ()
     if matched is None:
         known = Population.estimate(question, classes.sizes, None)
     else:
@@ -58,7 +59,7 @@ def risk_of_persons(
     if question.special:
         for j, name in enumerate(question.quasi):
             without[name] = _person_classes(np.delete(codes, j, axis=1), cells)[0]
-    return risk_by_person(classes, known, without, notices=notices)
+    return risk_by_person(classes, known, without, notices=notices, left_out=lost)
 
 
 def _person_classes(

@@ -13,11 +13,13 @@ from shoal.core.documents import Document
 from shoal.core.errors import InputError
 from shoal.engines.coding import Coder, coder_of, with_codes, with_kinds
 from shoal.measures.cells import costs_of_labels, leaves
+from shoal.measures.fidelity.fidelity import Released, fidelity_of
 from shoal.measures.labels import label_diversity
 from shoal.measures.utility import Grouping, column_diversity, column_losses, utility_of
 from shoal.reports.release import written
 from shoal.schema.schema import Schema
 from shoal.table.domain import Domain
+from shoal.table.frequency import FrequencyTable
 
 ROWS = "\x00rows"
 _CLASS = "\x00class"
@@ -32,6 +34,7 @@ class ReleasedCells:
         records: records of the original.
         domains: its quasi-identifiers.
         sensitive: its sensitive columns, as far as they are released.
+        table: its frequency table, where that is on this machine: fidelity needs it.
     """
 
     where: str
@@ -40,6 +43,7 @@ class ReleasedCells:
     records: int
     domains: tuple[Domain, ...]
     sensitive: Mapping[str, Domain]
+    table: FrequencyTable | None = None
 
     def measured(self, schema: Schema, *, starred: bool | None) -> Document:
         """Return the document of `shoal metrics`."""
@@ -57,6 +61,7 @@ class ReleasedCells:
             )
         grouping = self._grouping(schema, classes, sizes, suppressed)
         utility = utility_of(grouping)
+        fidelity = self._fidelity(classes, sizes)
         text = (
             f"{stars} records are the root in every quasi-identifier and count as suppressed "
             "(--suppressed remove counts them as a class)"
@@ -71,10 +76,18 @@ class ReleasedCells:
             "notes": {
                 **{name: why for name, why in _NOTES.items() if utility[name] is None},
                 "usefulness": _USEFULNESS,
+                **({} if self.table is not None else {"fidelity": _ON_A_CLUSTER}),
             },
+            "fidelity": fidelity,
             "column_loss": {**column_losses(grouping, schema.quasi)},
             "notices": [text] if stars and starred is None else [],
         }
+
+    def _fidelity(self, classes: pl.DataFrame, sizes: NDArray[np.int64]) -> Document | None:
+        if self.table is None:
+            return None
+        labels = [_distinct(classes[domain.name]) for domain in self.domains]
+        return fidelity_of(self.table, Released(labels, sizes))
 
     def _grouping(
         self, schema: Schema, classes: pl.DataFrame, sizes: NDArray[np.int64], suppressed: int
@@ -154,6 +167,7 @@ class ReleasedCells:
 
 
 _USEFULNESS = "at most: of all values that the labels cover"
+_ON_A_CLUSTER = "needs the tuples of the table on this machine (--engine local)"
 _NOTES = {
     "cm": "needs a target, or a sensitive column in the release",
     "usefulness": "there is no class",

@@ -43,8 +43,9 @@ class CsvShape:
 
 
 def damaged(where: str) -> InputError:
-    """Return the error of a broken gzip file."""
-    return InputError(where=where, problem="the gzip file is damaged or cut off; get it again")
+    """Return the error of a broken packed file."""
+    kind = "Zstandard" if where.lower().endswith(".zst") else "gzip"
+    return InputError(where=where, problem=f"the {kind} file is damaged or cut off; get it again")
 
 
 def check_csv(

@@ -22,7 +22,6 @@ from shoal.core.documents import reason
 from shoal.core.errors import InputError
 from shoal.formats.csv_check import damaged, guess_encoding, not_utf8
 from shoal.formats.csv_header import DAMAGED, SEPARATORS, open_bytes
-from shoal.formats.endings import format_of
 
 CHUNK = 2**20  # characters that are copied at once
 _HEAD = 2**18  # bytes that a guess is made from
@@ -90,7 +89,8 @@ def plain_copy(file: CsvFile) -> tuple[Path, IO[bytes]] | None:
         with open_bytes(Path(file)) as source:
             encoding = file.encoding or _marked(source)
             is_plain = encoding is None or codecs.lookup(encoding).name in ("utf-8", "ascii")
-            if is_plain and not file.skip_lines:
+            is_packed = Path(file).suffix.lower() == ".zst"  # what Polars cannot scan
+            if is_plain and not file.skip_lines and not is_packed:
                 return None
             keeper, place = _private()
             _copy(source, keeper, "utf-8" if is_plain else str(encoding), file.skip_lines, where)
@@ -161,19 +161,12 @@ def proposed(file: CsvFile) -> CsvFile:
     return replace(file, encoding=file.encoding or guess, skip_lines=skip)
 
 
-def proposed_reading(table: object) -> object:
-    """Return how a file seems to be meant; what is no CSV file stays what it is."""
-    if isinstance(table, (str, os.PathLike)) and not isinstance(table, CsvFile):
-        table = CsvFile(Path(table))
-    is_csv = isinstance(table, CsvFile) and format_of(Path(table)).startswith("csv")
-    return proposed(table) if isinstance(table, CsvFile) and is_csv else table
-
-
 def lines_above(text: str) -> int:
     r"""Return how many lines stand above the header; 0 where that is unknown.
 
-    The header is the first line whose fields all have names of their own and that every
-    line below has as many fields as.
+    The header is the first line whose fields all have names and that every line below has as many
+    fields as. Two names may be alike: whoever reads the header refuses it, where skipping the line
+    would make names of the first record's values.
 
     Example:
         >>> lines_above("Ward 7, 2024\n\nage;sex;ill\n3;f;flu\n4;m;cold\n")
@@ -202,7 +195,6 @@ def _table_below(lines: list[str], separator: str) -> int:
         rows.pop()  # it may go on in the next line
     if not lines[0].strip() or len(rows) < 2:
         return 0
-    names = [name.strip() for name in rows[0]]
-    width = len(names)
-    is_header = width > 1 and all(names) and len(set(names)) == width
+    width = len(rows[0])
+    is_header = width > 1 and all(name.strip() for name in rows[0])
     return width if is_header and all(len(row) == width for row in rows) else 0

@@ -9,12 +9,16 @@ import csv
 import gzip
 import io
 import os
+import tempfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from shoal.core.errors import InputError
+from shoal.formats.endings import require
 
 SEPARATORS = (",", ";", "\t", "|")
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)  # what a broken gzip file raises
@@ -24,8 +28,51 @@ LINES_ABOVE = (
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file for reading, unpacked if its name ends in .gz."""
+    """Open a file for reading, unpacked if its name ends in .gz or .zst."""
+    if path.suffix.lower() == ".zst":
+        return _unpacked(path)
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
+def _unpacked(path: Path) -> IO[bytes]:
+    """Return what a Zstandard file holds, as a file that has no name and can be read again."""
+    require("zstandard", "shoal[files]", feature="a file that ends in .zst")
+    import zstandard
+
+    plain = tempfile.TemporaryFile(prefix="shoal-")  # noqa: SIM115
+    try:
+        with path.open("rb") as packed:
+            zstandard.ZstdDecompressor().copy_stream(packed, plain)
+            if not packed.tell():
+                raise EOFError
+    except zstandard.ZstdError:
+        plain.close()
+        raise EOFError from None
+    plain.seek(0)
+    return plain
+
+
+@contextmanager
+def open_to_write(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing, packed if its name ends in .gz or .zst.
+
+    Law:
+        The same text gives the same bytes: neither a name nor a time is packed with it.
+    """
+    ending = path.suffix.lower()
+    with path.open("wb") as file:
+        if ending == ".gz":
+            # Typeshed does not call a GzipFile what it is.
+            with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+                yield cast("IO[bytes]", packed)
+        elif ending == ".zst":
+            import zstandard
+
+            writer = zstandard.ZstdCompressor().stream_writer(file, closefd=False)
+            with writer as packed:
+                yield cast("IO[bytes]", packed)
+        else:
+            yield file
 
 
 def share_read(file: IO[bytes]) -> float | None:

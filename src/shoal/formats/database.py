@@ -1,12 +1,27 @@
-"""Tables in a database: read through ADBC, whole, into a frame."""
+"""Tables in a database: read whole into a frame; written by `formats.database_out`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import polars as pl
 
 from shoal.core.errors import InputError, MissingExtraError
+from shoal.formats.endings import require
+
+DUCKDB_ENDINGS = (".duckdb", ".ddb")
+_SCHEMES = {
+    "postgresql": ("adbc_driver_postgresql", "adbc-driver-postgresql"),
+    "sqlite": ("adbc_driver_sqlite", "adbc-driver-sqlite"),
+    "duckdb": ("duckdb", "duckdb"),
+    "mysql": ("pymysql", "pymysql"),
+}
+"""What reads each kind of database: for import, and as a package."""
+_MANY = 50_000  # rows of MySQL that are turned into a frame at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +50,26 @@ class Database:
         address, mark, words = rest.rpartition("@")[2].partition("?")
         return f"{scheme}://{address}" + ("" if "password" in words.lower() else mark + words)
 
+    @property
+    def kind(self) -> str:
+        """Return the kind of database: postgresql, sqlite, duckdb, mysql, or another scheme."""
+        scheme = self.uri.partition("://")[0].partition("+")[0].lower()
+        return {"postgres": "postgresql", "mariadb": "mysql"}.get(scheme, scheme)
+
+    @property
+    def file(self) -> str:
+        """Return the file that a SQLite or DuckDB database is in."""
+        path = self.uri.partition("://")[2].partition("?")[0]
+        return unquote(path[1:] if path.startswith("/") else path)
+
     def statement(self) -> str:
         """Return the SQL to run; a table's name is quoted, its schema apart by a dot."""
-        if self.query is not None:
-            return self.query
-        parts = str(self.table).split(".")
-        return "SELECT * FROM " + ".".join('"' + part.replace('"', '""') + '"' for part in parts)
+        return self.query if self.query is not None else f"SELECT * FROM {self.name()}"
+
+    def name(self) -> str:
+        """Return the table's name as the database takes it."""
+        mark = "`" if self.kind == "mysql" else '"'
+        return quoted(str(self.table), mark)
 
     def read(self) -> pl.DataFrame:
         """Run the statement.
@@ -49,12 +78,15 @@ class Database:
             MissingExtraError: the driver is not installed.
             InputError: the database refused; its own words stay inside, they may quote data.
         """
-        driver = self.uri.partition("://")[0].partition("+")[0]
+        self.check_driver("reading from a database")
+        readers = {"duckdb": self._from_duckdb, "mysql": self._from_mysql}
         try:
+            if self.kind in readers:
+                return readers[self.kind]()
             frame = self._ask(self.statement())
-            return self._local(frame) if driver.startswith("postgres") else frame
+            return self._local(frame) if self.kind == "postgresql" else frame
         except ImportError:
-            raise _no_driver(driver, self.where) from None
+            raise self._no_driver("reading from a database") from None
         except InputError:
             raise
         except Exception as error:
@@ -62,6 +94,12 @@ class Database:
                 where=self.where,
                 problem=f"no table came back ({type(error).__name__}); check address and name",
             ) from None
+
+    def check_driver(self, feature: str) -> None:
+        """Refuse a database whose driver is not installed."""
+        if self.kind in ("duckdb", "mysql"):
+            module, package = _SCHEMES[self.kind]
+            require(module, "shoal[db]", feature=f"{feature} ({package})")
 
     def _ask(self, statement: str) -> pl.DataFrame:
         try:
@@ -86,21 +124,124 @@ class Database:
         except pl.exceptions.PolarsError:  # a zone without a name, such as <+02>-02
             return frame
 
+    def _from_duckdb(self) -> pl.DataFrame:
+        import duckdb
 
-def _no_driver(scheme: str, where: str) -> MissingExtraError | InputError:
-    """Say which package is missing; an extra is named only where it has the driver."""
-    known = {"postgres": "postgresql", "postgresql": "postgresql", "sqlite": "sqlite"}
-    if scheme in known:
-        return MissingExtraError(
-            feature="reading from a database",
-            package=f"adbc-driver-{known[scheme]}",
-            extra="shoal[db]",
+        if not Path(self.file).is_file():
+            raise InputError(where=self.where, problem="there is no such file; check the path")
+        with duckdb.connect(self.file, read_only=True) as connection:
+            found = pl.from_arrow(connection.sql(self.statement()).to_arrow_table())
+        assert isinstance(found, pl.DataFrame)
+        return found
+
+    def _from_mysql(self) -> pl.DataFrame:
+        from pymysql.cursors import SSCursor
+
+        connection = connect_mysql(self)
+        try:
+            with connection.cursor(SSCursor) as cursor:
+                cursor.execute(self.statement())
+                schema = mysql_schema(cursor.description)
+                parts = [_rows_frame((), schema)]
+                while rows := cursor.fetchmany(_MANY):
+                    parts.append(_rows_frame(rows, schema))
+        finally:
+            connection.close()
+        return pl.concat(parts)
+
+    def _no_driver(self, feature: str) -> MissingExtraError | InputError:
+        """Say which package is missing; an extra is named only where it has the driver."""
+        if self.kind in _SCHEMES:
+            package = _SCHEMES[self.kind][1]
+            return MissingExtraError(feature=feature, package=package, extra="shoal[db]")
+        scheme = self.uri.partition("://")[0]
+        return InputError(
+            where=self.where,
+            problem=(
+                f"there is no driver for {scheme}://; shoal[db] reads postgresql://, mysql://, "
+                f"sqlite:// and duckdb://. Install an ADBC driver for it (adbc-driver-{scheme}), "
+                "if there is one, or export the table to a Parquet or CSV file"
+            ),
         )
-    return InputError(
-        where=where,
-        problem=(
-            f"there is no driver for {scheme}://; shoal[db] reads postgresql:// and sqlite://. "
-            f"Install an ADBC driver for it (adbc-driver-{scheme}), if there is one, or export "
-            "the table to a Parquet or CSV file"
-        ),
+
+
+def quoted(name: str, mark: str = '"') -> str:
+    """Return a name as SQL takes it, its schema apart by a dot.
+
+    Example:
+        >>> quoted("study.stays")
+        '"study"."stays"'
+    """
+    return ".".join(mark + part.replace(mark, mark * 2) + mark for part in name.split("."))
+
+
+def connect_mysql(database: Database):  # type: ignore[no-untyped-def]  # PyMySQL has no types
+    """Return a connection to a MySQL or MariaDB server by host and port, or by `?socket=…`."""
+    import pymysql
+
+    address = urlsplit(database.uri)
+    words = dict(parse_qsl(address.query))
+    return pymysql.connect(
+        host=address.hostname or "localhost",
+        port=address.port or 3306,
+        user=unquote(address.username or ""),
+        password=unquote(address.password or ""),
+        database=unquote(address.path.lstrip("/")),
+        unix_socket=words.get("socket"),
+        charset="utf8mb4",
+        conv=_conversions(),
     )
+
+
+def _conversions() -> dict[object, object]:
+    """Return how values come back: times of day as texts; they may be durations there."""
+    from pymysql.constants import FIELD_TYPE
+    from pymysql.converters import conversions
+
+    return {**conversions, FIELD_TYPE.TIME: str}
+
+
+def mysql_schema(description: tuple[tuple[object, ...], ...]) -> Mapping[str, pl.DataType]:
+    """Return the types of a result; a number with digits behind the point keeps them."""
+    from pymysql.constants import FIELD_TYPE as F
+
+    whole = {F.TINY, F.SHORT, F.LONG, F.LONGLONG, F.INT24, F.YEAR}
+    found: dict[str, pl.DataType] = {}
+    for name, code, _, _, _, scale, _ in description:
+        if code in whole:
+            found[str(name)] = pl.Int64()
+        elif code in (F.FLOAT, F.DOUBLE):
+            found[str(name)] = pl.Float64()
+        elif code in (F.DECIMAL, F.NEWDECIMAL):
+            found[str(name)] = pl.Decimal(38, int(str(scale or 0)))
+        elif code in (F.DATE, F.NEWDATE):
+            found[str(name)] = pl.Date()
+        elif code in (F.DATETIME, F.TIMESTAMP):
+            found[str(name)] = pl.Datetime("us")
+        elif code == F.TIME:
+            found[str(name)] = pl.Time()
+        elif code in (F.BIT, F.GEOMETRY):
+            found[str(name)] = pl.Binary()
+        else:
+            found[str(name)] = pl.String()
+    return found
+
+
+def _rows_frame(
+    rows: tuple[tuple[object, ...], ...], schema: Mapping[str, pl.DataType]
+) -> pl.DataFrame:
+    read = {n: pl.String() if t == pl.Time else t for n, t in schema.items()}
+    frame = pl.DataFrame([_plain(row) for row in rows], schema=read, orient="row")
+    times = [name for name, dtype in schema.items() if dtype == pl.Time]
+    return frame.with_columns(pl.col(times).str.to_time("%H:%M:%S%.f")) if times else frame
+
+
+def _plain(row: tuple[object, ...]) -> tuple[object, ...]:
+    """Return a row with bytes as texts: some servers send texts so."""
+    return tuple(_text(cell) for cell in row)
+
+
+def _text(cell: object) -> object:
+    if isinstance(cell, (bytes, bytearray)):
+        return cell.decode("utf-8", errors="replace")
+    return cell if not isinstance(cell, Decimal) or cell.is_finite() else None

@@ -76,7 +76,7 @@ _ALL: tuple[Concept, ...] = (
     _concept("insurance_id", _I, "a health plan number",
              "beneficiary, member id, member number, subscriber id, policy number, policy no, "
              "kvnr, versichertennummer, versicherungsnummer, medicare number, medicaid number, "
-             "insurance number, insurance id, hicn, mbi", "I"),
+             "insurance number, insurance id, health plan id, health plan number, hicn, mbi", "I"),
     _concept("record_id", _I, "a number of a person's record",
              "mrn, medical record, patient id, patientid, patient number, patient nbr, patient no, "
              "patient nr, patientennummer, patienten id, chart number, person id, personid, pid, "

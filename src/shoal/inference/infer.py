@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shoal.core.errors import InputError
 from shoal.core.rows import Rows
 from shoal.inference.column import ColumnFacts
+from shoal.inference.items import propose_sets
 from shoal.inference.persons import propose_person
 from shoal.inference.presets import Preset, apply_preset
 from shoal.inference.propose import SchemaDocument, schema_document, schema_text
@@ -234,11 +235,12 @@ def infer_columns(
     search = find_sets(
         codes, counts, max_size=max_size, threshold=threshold, seconds=seconds, threads=threads
     )
+    decided = {column.name: decide(column) for column in columns}
     return Inference(
         where=where,
         records=columns[0].records,
         columns=tuple(columns),
-        verdicts=propose_person(columns, {column.name: decide(column) for column in columns}),
+        verdicts=propose_person(columns, propose_sets(columns, decided)),
         search=with_single_columns(search, rest, singles),
         max_size=max_size,
         threshold=threshold,

@@ -47,6 +47,11 @@ class Finding(StrEnum):
     IDENTIFIES = "identifies"
     NEARLY = "nearly identifies"
     LINKS = "links records"
+    SOME = "links some records"
+    SPELT = "is spelled in several ways"
+    EMPTY = "names nobody in some records"
+    NOBODY = "names nobody in some records of which something is promised"
+    ORDER = "is told by the order of the records"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +67,21 @@ class KeptColumn:
     def text(self) -> str:
         """Return the finding as a sentence, with the ways to go on."""
         what = {
-            Finding.IDENTIFIES: "is an identifier",
-            Finding.NEARLY: "nearly identifies people by itself",
-            Finding.LINKS: "links the records of a person",
+            Finding.IDENTIFIES: "is kept but is an identifier",
+            Finding.NEARLY: "is kept but nearly identifies people by itself",
+            Finding.LINKS: "is kept but links the records of a person",
+            Finding.SOME: "is kept but links some of the records of a person",
+            Finding.SPELT: "may name one person in several ways",
+            Finding.EMPTY: "names nobody in some records",
+            Finding.NOBODY: "names nobody in some records",
+            Finding.ORDER: "is told by the order of the records",
         }[self.finding]
-        return f"column {self.name!r} is kept but {what}: {self.why}. {self.remedy}"
+        return f"column {self.name!r} {what}: {self.why}. {self.remedy}"
+
+    @property
+    def stops(self) -> bool:
+        """Say whether it stops a release, if it is not waived."""
+        return self.finding in (Finding.IDENTIFIES, Finding.LINKS, Finding.NOBODY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,18 +262,43 @@ class KeptCheck:
         found = (*left, *(each for each in judged if each is not None))
         return replace(self, found=found, replaced=dict(counted))
 
+    def with_links(self, links: Sequence[KeptColumn]) -> KeptCheck:
+        """Add what was found of columns beside persons; of two findings the one that stops."""
+        stopped = {each.name for each in self.found if each.stops}
+        fresh = tuple(each for each in links if each.name not in stopped)
+        stops = {each.name for each in fresh if each.stops}
+        return replace(self, found=(*(e for e in self.found if e.name not in stops), *fresh))
+
     @property
     def asked(self) -> tuple[KeptColumn, ...]:
-        """Return what was found and not waived."""
-        return tuple(each for each in self.found if each.name not in self.waived)
+        """Return what was found and not waived.
+
+        Whoever waives the person column waives records of nobody: not misspelt keys, not the order.
+        """
+        never = (Finding.SPELT, Finding.ORDER)
+        return tuple(
+            each for each in self.found if each.finding in never or each.name not in self.waived
+        )
 
     def refuse(self, where: str) -> None:
-        """Stop a release that would publish an identifier.
+        """Stop a release that would publish an identifier, or records of nobody.
 
         Raises:
-            SchemaError: a kept column is an identifier, and nobody waived it.
+            SchemaError: a kept column is an identifier, or a promise leaves records of nobody
+                out, and it was not waived.
         """
-        faults = [each.text for each in self.asked if each.finding is not Finding.NEARLY]
+        self._refuse(where, [each for each in self.asked if each.stops])
+
+    def refuse_nobody(self, where: str) -> None:
+        """Refuse to call records safe that a promise leaves out.
+
+        Raises:
+            SchemaError: there are records of nobody, and they were not waived.
+        """
+        self._refuse(where, [each for each in self.asked if each.finding is Finding.NOBODY])
+
+    def _refuse(self, where: str, found: Sequence[KeptColumn]) -> None:
+        faults = [each.text for each in found]
         if faults:
             raise SchemaError(where=where, faults=faults)
 
@@ -280,7 +320,7 @@ class KeptCheck:
                 "released": about is not None and about.is_released,
                 "kept": is_kept,
                 "replaced": self._done(about),
-                "waived": is_kept and name in self.waived,
+                "waived": name in self.waived and about is not None and about.is_waivable,
                 "finding": str(found[name].finding) if name in found else None,
                 "why": found[name].why if name in found else None,
             }
@@ -290,5 +330,7 @@ class KeptCheck:
         """Say what took the place of a column's values; None: nothing did."""
         if about is None or about.release is None:
             return None
+        if about.role is Role.PERSON:
+            return "replaced by new numbers, in the order of the release"
         counted = self.replaced.get(about.name)
         return about.release.words() + ("" if counted is None else f"; {counted.words()}")

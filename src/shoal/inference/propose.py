@@ -14,6 +14,7 @@ from shoal.core.dates import fitting_forms
 from shoal.hierarchies.read import read_hierarchy
 from shoal.inference.column import ColumnFacts
 from shoal.inference.roles import Verdict, decide, hipaa_text, is_band
+from shoal.schema.attribute import SET_SEP
 from shoal.schema.schema import REMOVED, Attribute, Kind, Role
 
 Entry = dict[str, object]
@@ -49,7 +50,7 @@ def hierarchy_for(column: ColumnFacts, verdict: Verdict) -> Entry | None:
         >>> hierarchy_for(facts, verdict)
         {'mask': {}}
     """
-    if verdict.role is not Role.QUASI:
+    if verdict.role is not Role.QUASI or verdict.kind is Kind.SET:
         return None
     if verdict.kind is Kind.DATE:
         levels = ["month", "quarter", "year", "decade"]
@@ -123,6 +124,8 @@ def schema_document(
         entry: Entry = {"role": str(verdict.role)}
         if verdict.role not in REMOVED:
             entry["kind"] = str(verdict.kind)
+            if verdict.set_sep not in (None, SET_SEP):
+                entry["set_sep"] = verdict.set_sep
             if verdict.kind is Kind.DATE and len(fitting_forms(column.sample)) == 1:
                 entry["date_format"] = fitting_forms(column.sample)[0]
         hierarchy = hierarchy_for(column, verdict)

@@ -40,6 +40,7 @@ class Verdict:
         free_text: may hold anything; look before anything of it is released.
         date_format: strptime format of dates that are not written as ISO dates.
         by: the kind of sign that decided: "pattern", "hidden", "header", "uniqueness" …
+        set_sep: what stands between the items of a column of sets; "json": it has lists in JSON.
     """
 
     role: Role
@@ -51,6 +52,7 @@ class Verdict:
     free_text: bool = False
     date_format: str | None = None
     by: str = ""
+    set_sep: str | None = None
 
 
 @dataclass
@@ -136,6 +138,10 @@ def hipaa_text(letter: str | None) -> str | None:
     return None if letter is None else f"({letter}) {HIPAA[letter]}"
 
 
+_ONE_FORM = {"phone": "fax", "url": "photo"}
+"""What values look like, and what they are of the same form where a word of the header says so."""
+
+
 def _by_pattern(e: _Evidence) -> Verdict | None:
     """Values that prove what they are, whatever the header says."""
     sure = [p for p in e.patterns if p.proof]
@@ -149,7 +155,11 @@ def _by_pattern(e: _Evidence) -> Verdict | None:
     reasons = [f"the values are {best.words}"]
     if agrees:
         reasons.append(f"the header says {concept.says}")
-    return e.verdict(concept, concept.role, 0.99 if agrees else 0.9, *reasons)
+    found = e.verdict(concept, concept.role, 0.99 if agrees else 0.9, *reasons)
+    other = CONCEPTS.get(_ONE_FORM.get(best.concept, ""))
+    if other is not None and other.words & {*words_of(e.column.name)}:
+        found = replace(found, hipaa=other.hipaa)
+    return found
 
 
 def _by_hidden(e: _Evidence) -> Verdict | None:
@@ -174,6 +184,8 @@ def _by_id_header(e: _Evidence) -> Verdict | None:
     if not (many or unique or person):
         return None
     concept = CONCEPTS["record_id" if person else "id"]
+    if e.header is not None and e.header.key == "insurance_id":
+        concept = e.header
     return e.verdict(
         concept, Role.IDENTIFYING, 0.95 if many or unique else 0.8,
         f"the header says {concept.says}",

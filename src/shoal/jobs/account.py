@@ -19,6 +19,7 @@ from shoal.privacy import Verdict
 from shoal.privacy.emptiness import little_left, void_promise
 from shoal.reports.release import OLD_NAMES, ReleaseReport, Risk
 from shoal.schema.sensitive import notices as scale_notices
+from shoal.table.blanks import blanked
 from shoal.table.recoding import Recoding
 
 
@@ -39,6 +40,7 @@ class Judged:
 def account(opened: Opened, search: Search, classes: Classes, judged: Judged) -> ReleaseReport:
     """Put the account together."""
     clock, recoding, counts = opened.clock, classes.recoding, opened.counts
+    is_blank = search.method.blanks
     with clock.time("measure"):
         grouping = classes.grouping(_target(opened))
         utility = {**utility_of(grouping), "sse_loss": classes.sse_loss()}
@@ -63,11 +65,13 @@ def account(opened: Opened, search: Search, classes: Classes, judged: Judged) ->
         seconds=clock.spent(),
         facts={
             **_facts(recoding.facts, judged),
-            **_labels(opened, recoding),
+            **({"printed": {"labels": "blanks"}} if is_blank else _labels(opened, recoding)),
+            **({"blanked": dict(blanked(recoding))} if is_blank else {}),
             "cpu_seconds": rounded(clock.cpu),
         },
         warnings=(
             *_emptiness(opened, recoding.suppressed, utility),
+            *_one_value(recoding.facts),
             *(() if repeats is None else (repeats.text,)),
             *opened.kept.warnings,
         ),
@@ -94,8 +98,10 @@ def _facts(found: Mapping[str, Json], judged: Judged) -> dict[str, Json]:
 
 def _labels(opened: Opened, recoding: Recoding) -> Document:
     """Say what the labels are, and what they give away; centroids and levels are no intervals."""
-    if recoding.released is not None or recoding.node is not None:
-        return {}
+    if recoding.released is not None:
+        return {"printed": {"labels": "centroids"}}
+    if recoding.node is not None:
+        return {"printed": {"labels": "levels"}}
     found = printed_values(
         recoding, opened.schema.written_labels, has_members=not opened.counts.is_distributed
     )
@@ -129,6 +135,19 @@ def _emptiness(
         sse_loss=utility["sse_loss"],
     )
     return (*void_promise(opened.promise), *left)
+
+
+def _one_value(facts: Mapping[str, Json]) -> tuple[str, ...]:
+    """Say what classes give away that were made to say something of a target."""
+    found = facts.get("for")
+    if not isinstance(found, dict) or not found["one_value"]:
+        return ()
+    share, target = found["one_value"], found["target"]
+    assert isinstance(share, float)
+    return (
+        f"{100 * share:.0f} % of the records stand in classes with one value of {target!r}: who "
+        "finds somebody there knows it; promise l-diversity or t-closeness of it to bound this",
+    )
 
 
 def _notices(opened: Opened) -> list[str]:

@@ -103,8 +103,9 @@ def _name(method: Method) -> str:
 
 
 def _lost(counts: CountsHere, search: Search, method: Method) -> float:
-    """Return what a method loses on a sample: of the spread, or of the cells."""
+    """Return what a method loses on a sample: of the spread, or of the cells as they are asked."""
     sample = replace(counts, table=sampled(counts.table, SAMPLE))
     found = sample.search(replace(search, method=method, partitions=None))
     sse = found.sse_loss()
-    return (utility_of(found.grouping(None))["ncp"] or 0.0) if sse is None else sse
+    measure = "loss" if search.setting.utility == "loss" else "ncp"
+    return (utility_of(found.grouping(None))[measure] or 0.0) if sse is None else sse

@@ -158,7 +158,8 @@ def _on_disk(trials: Sequence[Trial], folder: Path) -> list[ReleaseRequest]:
                 places[key] = folder / f"table-{len(places)}.parquet"
                 _write(trial, seed, places[key])
             table = places[key]
-        checks = Checks(attacks="none")
+        asked = trial.request.checks
+        checks = Checks(attacks="none", fidelity=asked.fidelity, learn=asked.learn)
         found.append(replace(trial.request, table=table, checks=checks, threads=None))
     return found
 

@@ -22,6 +22,7 @@ from shoal.core.suggest import did_you_mean
 from shoal.engines.base import Checks, Output
 from shoal.formats.csv_file import CsvFile
 from shoal.formats.database import Database
+from shoal.formats.excel import ExcelFile
 from shoal.formats.spark_table import SparkTable
 from shoal.hierarchies.build import Builder
 from shoal.hierarchies.read import write_hierarchy
@@ -312,7 +313,7 @@ def _value(name: str, value: object) -> object:
         return tuple(promise_from(each) for each in value)
     if name == "tables" and isinstance(value, Mapping) and "database" not in value:
         return {str(each): _table(place) for each, place in value.items()}
-    if name in TABLES:
+    if name in TABLES or (name == "out" and isinstance(value, Mapping)):
         return _table(value)
     return tuple(value) if isinstance(value, list) else value
 
@@ -348,7 +349,8 @@ def _table(value: object) -> object:
         return value
     given = {str(name): each for name, each in value.items()}
     if "file" in given:
-        return _read(CsvFile, {"path": given.pop("file"), **given}, where="table")
+        kind = ExcelFile if str(given["file"]).lower().endswith(".xlsx") else CsvFile
+        return _read(kind, {"path": given.pop("file"), **given}, where="table")
     if "database" in given:
         return _read(Database, {"uri": given.pop("database"), **given}, where="table")
     if "spark" in given:

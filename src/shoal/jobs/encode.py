@@ -15,6 +15,7 @@ from shoal.engines.choose import engine_for
 from shoal.engines.local import drift as local
 from shoal.engines.local.source import open_source
 from shoal.engines.local.write import all_or_nothing
+from shoal.jobs.goal_table import check_output, placed
 from shoal.jobs.requests import DriftRequest, EncodeRequest
 from shoal.model.batch import Judge
 from shoal.model.model import RecodingModel
@@ -89,14 +90,14 @@ def encode(request: EncodeRequest) -> Encoded[object]:
         )
         raise SchemaError(where="--person-file", faults=[text])
     engine = engine_for(request.table)
-    engine.check_output(request.output)
+    check_output(request.output, request.table)
     star = (request.output.suppressed or ("remove" if request.safe else "star")) == "star"
     table = engine.open(request.table, separator=request.separator)
     with table.encode(model, on_unseen=request.on_unseen, star=star) as batch:
         if request.safe:
             batch.suppress_failing(Judge.of(model.schema, model.privacy))
         verified = None
-        with batch.write(request.output) as written:
+        with placed(request.output) as output, batch.write(output) as written:
             if request.safe:
                 verified = written.verify(model.schema.judged(), model.privacy)
                 _check_verified(verified, batch.report.released)
@@ -112,6 +113,7 @@ def encode(request: EncodeRequest) -> Encoded[object]:
 def _checked_model(request: EncodeRequest) -> RecodingModel:
     """Return the model with the promise and the waivers of this batch."""
     model = model_named(request.model)
+    counted = model.schema.person
     if request.safe:
         model = for_safe(
             model, schema=request.schema, privacy=request.privacy, fold_case=request.fold_case
@@ -120,7 +122,9 @@ def _checked_model(request: EncodeRequest) -> RecodingModel:
         if request.schema is not None:
             enforce_roles(model, request.schema)
         model = replace(model, schema=model.schema.without_person())  # nobody is counted
-    waived = (*request.waive, *(() if request.schema is None else request.schema.waive))
+    waived = [*request.waive, *(() if request.schema is None else request.schema.waive)]
+    gone = () if request.safe else counted  # who counts no persons need not waive any
+    waived = [name for name in waived if name not in gone]
     return replace(model, schema=model.schema.with_waived(waived)) if waived else model
 
 
@@ -158,10 +162,13 @@ class StreamRequest:
     """What is asked of a model at work on lines as they come; see `EncodeRequest`.
 
     Attributes:
+        model: a model, or the file of one.
+        place: the file, where the model was read already.
         rejects: where lines go that cannot be read, as they came in.
     """
 
-    model: str | Path
+    model: object
+    place: str | Path | None = None
     separator: str | None = None
     rejects: str | Path | None = None
     on_unseen: str | None = None
@@ -176,15 +183,19 @@ def encode_stream(request: StreamRequest, source: IO[bytes], out: IO[bytes]) -> 
     if request.schema is not None:
         enforce_roles(model_named(request.model), request.schema)
     encoder = load(
-        str(request.model), on_unseen=request.on_unseen, suppressed=request.suppressed or "star"
+        model_named(request.model),
+        on_unseen=request.on_unseen,
+        suppressed=request.suppressed or "star",
     )
     if request.rejects is None:
         return stream(
             encoder, source, out, separator=request.separator, flush=True,
             spreadsheet_safe=request.spreadsheet_safe,
         )  # fmt: skip
+    named = request.model if request.place is None else request.place
+    inputs = (named,) if isinstance(named, (str, Path)) else ()
     # Lines as they came in: for this user alone.
-    rejected = all_or_nothing(request.rejects, inputs=(request.model,), private=True)
+    rejected = all_or_nothing(request.rejects, inputs=inputs, private=True)
     with rejected as temporary, temporary.open("wb") as file:
         return stream(
             encoder, source, out, separator=request.separator, rejects=file, flush=True,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.core.errors import MethodError, SchemaError
+from shoal.privacy import KAnonymity, LDiversity, MUniqueness
 from shoal.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from shoal.engines.base import Output
 
 
 class Fault(NamedTuple):
@@ -64,6 +68,78 @@ def replaced_faults(schema: Schema, key: str | Path | None = None) -> list[Fault
     ]
 
 
+_WITH_AFTER = ("--counterfeits", "--false-records", "--counterfeit-table")
+
+
+def over_time_faults(
+    schema: Schema, asked: Mapping[str, object], *, ledger: str | Path | None
+) -> Iterator[Fault]:
+    """Yield why a release cannot follow earlier ones of a table that changes.
+
+    asked: what the request says, by the options that say it; what is not said is None or False.
+    """
+    after = asked["--after"]
+    if after is None:
+        if any(isinstance(model, MUniqueness) for model in schema.privacy):
+            yield Fault("--m keeps a promise over time; say --after LEDGER", "options")
+        yield from (Fault("goes with --after", o) for o in _WITH_AFTER if asked[o] is not None)
+        return
+    yield from _place_faults(str(after), ledger)
+    yield from _promise_faults(schema)
+    yield from _column_faults(schema)
+    if asked["--counterfeits"] not in (None, "fill", "none"):
+        yield Fault("must be fill or none", "--counterfeits")
+    for option, is_said in asked.items():
+        if is_said and option not in ("--after", *_WITH_AFTER):
+            yield Fault("leave it out: a release over time has its own way", option)
+
+
+def _place_faults(after: str, ledger: str | Path | None) -> Iterator[Fault]:
+    if ledger is None and after.isdigit():
+        yield Fault("is a number in a ledger; name that, too: --ledger FILE", "--after")
+    elif ledger is not None and not after.isdigit() and Path(ledger) != Path(after):
+        yield Fault("names another ledger than --ledger; name one, or a number in it", "--after")
+
+
+def _promise_faults(schema: Schema) -> Iterator[Fault]:
+    asked = [model.m for model in schema.privacy if isinstance(model, MUniqueness)]
+    if not asked:
+        yield Fault("needs the number of sensitive values of a class: --m 2 or more", "--after")
+    elif min(asked) < 2:
+        yield Fault("must be at least 2: with one value, everybody's is certain", "--m")
+    for model in schema.privacy:
+        if not isinstance(model, (KAnonymity, LDiversity, MUniqueness)):
+            yield Fault(f"keeps k-anonymity and l-diversity, not {model.name}", "--after")
+
+
+def _column_faults(schema: Schema) -> Iterator[Fault]:
+    if not schema.hidden_person:
+        yield Fault(
+            "follows persons; name the column that says who a record is about (--person), and "
+            "release no pseudonym of it",
+            "--after",
+        )
+    if len(schema.sensitive) != 1:
+        yield Fault(
+            f"keeps one sensitive column, and the schema has {len(schema.sensitive)}: a class "
+            "cannot keep the values of several; leave the others out of the release",
+            "--after",
+        )
+    yield from _linking(schema)
+
+
+def _linking(schema: Schema) -> Iterator[Fault]:
+    """Yield the kept columns that tell which records of two releases are the same."""
+    kept = [n for n in schema.kept if n not in schema.sensitive and n not in schema.waive]
+    if kept:
+        named = ", ".join(map(repr, kept))
+        yield Fault(
+            f"{named} would tell which records of two releases are the same, and so who they are; "
+            "leave them out (others: drop), recode them (--qi), or, if it is meant, --waive them",
+            "--after",
+        )
+
+
 def beside_faults(
     schema: Schema,
     nested_in: str | Path | None,
@@ -72,14 +148,20 @@ def beside_faults(
 ) -> list[Fault]:
     """Return why a release cannot be judged beside earlier ones, some of which are waived."""
     found = []
-    if waived and ledger is None:
+    if waived and ledger is None:  # of a release over time, the one that it comes after
         found.append(Fault("goes with --ledger", "--waive-composition"))
     if schema.trajectories:
         named = {"--ledger": ledger, "--nested-in": nested_in}
         text = "a pseudonym of the person links its records; leave one of both out"
         found += [Fault(text, option) for option, place in named.items() if place is not None]
-    if nested_in is not None and schema.has_round_labels:
-        # Classes whose round labels are equal are joined, across earlier classes, too.
-        text = "round labels may join what an earlier release keeps apart; take --labels tight"
-        found.append(Fault(text, "--nested-in"))
+    return found
+
+
+def draw_faults(schema: Schema, output: Output) -> list[Fault]:
+    """Return what does not go with drawn values."""
+    found = []
+    if output.person_file is not None:
+        found.append(Fault("leave it out: drawn records are nobody's", "--person-file"))
+    if schema.trajectories:
+        found.append(Fault("not with the pseudonym of a person", "--release draw"))
     return found

@@ -5,15 +5,15 @@ What reads tables is loaded when one is read: a file is drawn without it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.core.errors import InputError
-from shoal.hierarchies import wordnet
+from shoal.hierarchies import senses, wordnet
 from shoal.hierarchies.draw import draw
-from shoal.hierarchies.read import load_hierarchy, read_hierarchy, to_csv
+from shoal.hierarchies.read import load_hierarchy, read_hierarchy, to_text
 from shoal.hierarchies.tree import Hierarchy
 from shoal.schema.schema import Attribute, Kind, Role
 
@@ -72,7 +72,7 @@ def build_hierarchy(
     Args:
         values: the column.
         entry: a builder as a schema has it, such as {"mask": {}}.
-        out: where to write it as CSV.
+        out: where to write it: CSV, YAML or JSON, as its ending says.
     """
     builder = read_hierarchy(values.column, entry, folder=Path())
     if builder is None or isinstance(builder, Hierarchy):
@@ -91,6 +91,7 @@ def wordnet_hierarchy(
     folder: str | Path,
     *,
     root: str | None = None,
+    through: Sequence[str] = (),
     out: str | Path | None = None,
 ) -> Hierarchy:
     """Build a hierarchy from WordNet's hypernyms.
@@ -100,18 +101,41 @@ def wordnet_hierarchy(
         mapping: a CSV file: value; lemma; sense; under.
         folder: the dictionary, with `data.noun` and `index.noun`.
         root: the synset to cut at, such as country#2; None: the top.
-        out: where to write it as CSV.
+        through: synsets that ways up lead through where they can, such as organism.
+        out: where to write it: CSV, YAML or JSON, as its ending says.
     """
-    tree = wordnet.wordnet_hierarchy(column, wordnet.read_mapping(mapping), folder, root=root)
+    places = wordnet.read_mapping(mapping)
+    tree = wordnet.wordnet_hierarchy(column, places, folder, root=root, through=through)
     if out is not None:
         _write(out, tree, (mapping,))
     return tree
 
 
+def propose_senses(
+    values: ColumnValues, folder: str | Path, *, out: str | Path
+) -> Mapping[str, Sequence[senses.Meaning]]:
+    """Write the senses that WordNet has for a column's values, for a person to choose from.
+
+    Args:
+        values: the column.
+        folder: the dictionary, with `data.noun` and `index.noun`.
+        out: where to write the table, which `wordnet_hierarchy` reads as its mapping.
+
+    Returns:
+        The senses of each value; none where the dictionary has no such noun.
+    """
+    from shoal.engines.local.records import inputs_of
+    from shoal.engines.local.write import write_text
+
+    found = senses.proposed_senses(sorted(values.texts()), folder)
+    write_text(out, senses.proposed_text(found), inputs=inputs_of(values.table))
+    return found
+
+
 def _write(out: str | Path, tree: Hierarchy, inputs: tuple[str | Path, ...]) -> None:
     from shoal.engines.local.write import write_text
 
-    write_text(out, to_csv(tree), inputs=inputs)
+    write_text(out, to_text(tree, out), inputs=inputs)
 
 
 def draw_hierarchy(path: str | Path, *, max_lines: int = 200) -> str:

@@ -12,8 +12,9 @@ from shoal.engines.local.infer import preset_frame
 from shoal.engines.local.records import inputs_of
 from shoal.engines.local.source import open_source
 from shoal.engines.local.write import all_or_nothing, write_frame, write_text
-from shoal.formats.csv_file import CsvFile, proposed_reading
+from shoal.formats.csv_file import CsvFile
 from shoal.formats.endings import format_to_write
+from shoal.formats.proposed import proposed_reading
 from shoal.inference.infer import Inference
 from shoal.inference.propose import schema_text
 from shoal.jobs.requests import InferRequest

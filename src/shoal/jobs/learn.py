@@ -6,13 +6,16 @@ from dataclasses import dataclass, replace
 
 from shoal.core.errors import NoSolutionError, UnsafeReleaseError
 from shoal.core.watch import tell
-from shoal.engines.base import Progress
+from shoal.engines.base import Classes, Progress, Search
+from shoal.engines.counts import ClassesHere
 from shoal.jobs.account import Judged, account
 from shoal.jobs.clock import Clock, rounded
 from shoal.jobs.documents import public_document
 from shoal.jobs.model import RecodingModel
 from shoal.jobs.requests import LearnRequest
-from shoal.jobs.search import opened
+from shoal.jobs.search import Opened, opened
+from shoal.methods.cut_model import model_of_cuts
+from shoal.methods.cut_tree import Cutting, cut_regions
 from shoal.methods.to_model import model_of
 from shoal.reports.release import ReleaseReport
 
@@ -37,6 +40,10 @@ def learn(request: LearnRequest, *, progress: Progress = tell) -> Learned:
     clock = Clock(progress)
     with opened(request, clock) as job:
         search, classes = job.search(learns=True)
+        with clock.time("model"):
+            cutting = _cut(classes, search, job)
+        if cutting is not None:
+            classes = ClassesHere(cutting.recoding, classes.notices)
         with clock.time("verify"):
             verdicts = classes.judge(job.promise)
         recoding = classes.recoding
@@ -50,7 +57,9 @@ def learn(request: LearnRequest, *, progress: Progress = tell) -> Learned:
         )  # fmt: skip
         report = account(job, search, classes, judged)
         with clock.time("model"):
-            model = model_of(
+            model = model_of_cuts(
+                cutting, job.schema, method=report.method, utility=report.utility
+            ) if cutting is not None else model_of(
                 recoding, job.schema, method=report.method, utility=report.utility,
                 released=None if recoding.released is None
                 else list(zip(*recoding.released, strict=True)),
@@ -61,3 +70,10 @@ def learn(request: LearnRequest, *, progress: Progress = tell) -> Learned:
             report, seconds=clock.spent(), facts=facts, request=public_document(request)
         )
         return Learned(model=RecodingModel.of(model), report=report)
+
+
+def _cut(classes: Classes, search: Search, job: Opened) -> Cutting | None:
+    """Return the regions of a partition, where the tuples are here and boxes are released."""
+    if search.method.family != "mondrian" or not isinstance(classes, ClassesHere):
+        return None
+    return cut_regions(classes.recoding, job.schema, job.promise)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from shoal.core.documents import Document
 from shoal.core.errors import InputError, MethodError, UnsafeReleaseError
@@ -20,9 +23,13 @@ from shoal.core.release_ledger import (
 from shoal.engines.choose import engine_for
 from shoal.engines.local.history import History, Known, Past, identity_of
 from shoal.engines.local.identities import Identity, named_columns
+from shoal.engines.local.invariance import check_invariance, sealed_signatures, shown_of
+from shoal.engines.local.over_time import FollowedWritten
 from shoal.engines.local.table import local_source
+from shoal.formats.database import Database
 from shoal.jobs.documents import public_document
 from shoal.jobs.earlier import original_of
+from shoal.jobs.over_time import Series, unique_of
 from shoal.jobs.requests import ReleaseRequest
 from shoal.jobs.search import Opened
 from shoal.privacy import Promise
@@ -41,11 +48,13 @@ def open_book(request: ReleaseRequest) -> Book | None:
         MethodError: the table is on Spark.
         InputError: the ledger cannot be used, or has no release that is to be waived.
     """
-    if request.ledger is None:
+    if request.book is None:
         return None
     if engine_for(request.table).name != "local":
-        raise MethodError(problem="--ledger needs the local engine: Spark keeps no order")
-    book = Book(ReleaseLedger(request.ledger, create=True), request)
+        option = "--ledger" if request.after is None else "--after"
+        raise MethodError(problem=f"{option} needs the local engine: Spark keeps no order")
+    kind = Book if request.after is None else SeriesBook
+    book = kind(ReleaseLedger(request.book, create=True), request)
     with book.ledger.transaction() as entries:
         book.waived_in(entries.entries())
     return book
@@ -103,9 +112,10 @@ class Book:
             past, waived, others = self._past(known, entries)
             alone = History(known, (), classes, promise, seen.smallest_class)
             together = self._judge(alone, past, waived)
-            identity = _identity(known, [*past, *waived])
+            identity = self._identity(known, [*past, *waived])
+            signatures, over_time = self._signatures(job, written, entries)
             entry = LedgerEntry(
-                name="" if self.request.output.out is None else Path(self.request.output.out).name,
+                name=_name_of(self.request.output.out),
                 records=int(classes.size),
                 released=seen.records,
                 classes=seen.classes,
@@ -118,8 +128,9 @@ class Book:
                 persons=list(schema.person),
                 waived=[each.entry.number for each in waived],
                 request=public_document(self.request),
+                over_time=over_time,
             )
-            self.number = entries.begin(entry, known.members(identity, classes))
+            self.number = entries.begin(entry, known.members(identity, classes, signatures))
         self._say(past, waived, others, together)
         self.is_leaving = True
 
@@ -140,6 +151,8 @@ class Book:
         waived: list[Past] = []
         others: list[LedgerEntry] = []
         for entry in every:
+            if self._is_followed(entry):
+                continue
             obstacle = known.obstacle(entry)
             if obstacle is not None and entry.number in named:
                 text = f"WAIVED: published beside {entry.title} all the same, which {obstacle}"
@@ -154,6 +167,20 @@ class Book:
             else:
                 (waived if entry.number in named else past).append(found)
         return past, waived, others
+
+    def _is_followed(self, entry: LedgerEntry) -> bool:
+        """Say whether a release is of the series that this one continues, which judges it."""
+        return False
+
+    def _identity(self, known: Known, past: Sequence[Past]) -> Identity:
+        """Return what records are recognised by later."""
+        return _identity(known, past)
+
+    def _signatures(
+        self, job: Opened, written: Written, entries: LedgerTransaction
+    ) -> tuple[pl.DataFrame | None, Document]:
+        """Return the signature of everybody, and what is promised over time; here, nothing is."""
+        return None, {}
 
     def _judge(
         self, alone: History, past: Sequence[Past], waived: Sequence[Past]
@@ -234,6 +261,94 @@ class Book:
                 entries.withdraw(self.number)
 
 
+@dataclass
+class SeriesBook(Book):
+    """A ledger, open for a release of a table that changes: the next one of a series.
+
+    Releases of the same persons and the same sensitive column are a series. They are judged by the
+    signatures of their persons, and by nothing else; other releases of the table as ever.
+    """
+
+    again: int = 0
+
+    def series(self, job: Opened) -> Series:
+        """Return what the series has of the persons of a table.
+
+        Raises:
+            InputError: `after` is not the latest release of it, or it promises less.
+        """
+        known = known_records(job.table, job.schema, self.ledger.key)
+        with self.ledger.transaction() as entries:
+            followed = self._followed(job, entries.entries())
+            return Series(self.request, known, self._sealed(followed, entries))
+
+    def _is_followed(self, entry: LedgerEntry) -> bool:
+        schema = self.request.schema
+        return (
+            bool(entry.over_time)
+            and set(entry.persons) == set(schema.person)
+            and entry.over_time.get("column") == schema.sensitive[0]
+        )
+
+    def _followed(self, job: Opened, entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
+        found = [entry for entry in entries if self._is_followed(entry)]
+        after = str(self.request.after)
+        if after.isdigit():
+            asked = entry_of(entries, after, where=str(self.ledger.path))
+            if asked not in found:
+                problem = f"{asked.title} is not one over time of these persons and this column"
+                raise InputError(where="--after", problem=problem)
+            if asked is not found[-1]:
+                problem = f"{found[-1].title} came later; say --after {found[-1].number}"
+                raise InputError(where="--after", problem=problem)
+        asked_m = unique_of(job).m
+        known = [value for e in found if isinstance(value := e.over_time.get("m"), int)]
+        if known and asked_m > min(known):
+            raise InputError(
+                where="--m",
+                problem=f"earlier releases of the series gave everybody at least {min(known)} "
+                f"values, and a signature is for good; ask for at most {min(known)}, or begin a "
+                "new series in a new ledger",
+            )
+        return found
+
+    def _sealed(self, followed: Sequence[LedgerEntry], entries: LedgerTransaction) -> pl.DataFrame:
+        held = [pl.read_ipc(io.BytesIO(entries.members(e.number))) for e in followed]
+        return sealed_signatures(held, str(self.ledger.path))
+
+    def _identity(self, known: Known, past: Sequence[Past]) -> Identity:
+        return Identity(known.schema.person, is_key=True)
+
+    def _signatures(
+        self, job: Opened, written: Written, entries: LedgerTransaction
+    ) -> tuple[pl.DataFrame | None, Document]:
+        """Judge m-invariance on what is written: in the transaction, so that nothing comes between.
+
+        Raises:
+            UnsafeReleaseError: somebody has another signature than before.
+        """
+        assert isinstance(written, FollowedWritten)
+        unique = unique_of(job)
+        assert unique.column is not None
+        schema = job.schema.with_person(written.person)
+        shown = shown_of(written.source, schema, unique.column, self.ledger.key)
+        people, released = shown.signatures.height, int((written.class_numbers() >= 0).sum())
+        if people != released:
+            raise UnsafeReleaseError(
+                problem=f"{people} persons stand behind the written records where {released} "
+                "should; nothing was written"
+            )
+        followed = self._followed(job, entries.entries())
+        self.again = check_invariance(shown, self._sealed(followed, entries))
+        facts: Document = {
+            "m": unique.m,
+            "column": unique.column,
+            "counterfeits": shown.counterfeits,
+            "after": [entry.number for entry in followed],
+        }
+        return shown.signatures, facts
+
+
 def known_records(table: Table, schema: Schema, key: bytes) -> Known:
     """Return the records of a table by their hashes."""
     original = original_of(local_source(table, "--ledger"), schema)
@@ -304,3 +419,10 @@ def ledger_classes(request: ReleaseRequest, table: Table, schema: Schema) -> Pas
     if not found.is_of_this_table:
         raise InputError(where="--nested-in", problem=f"{entry.title} has none of these records")
     return found
+
+
+def _name_of(out: object) -> str:
+    """Return what a release is called in the ledger."""
+    if isinstance(out, Database):
+        return str(out.table)
+    return Path(out).name if isinstance(out, (str, Path)) else ""

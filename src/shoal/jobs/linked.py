@@ -28,8 +28,9 @@ from shoal.jobs.clock import Clock, rounded
 from shoal.jobs.documents import public_document
 from shoal.jobs.linked_requests import LinkedRequest, LinkedVerifyRequest
 from shoal.jobs.proposals import proposal_notices, proposals
-from shoal.jobs.release import check_verified
 from shoal.jobs.search import check_limit, check_values, out_of_reach, promise_of
+from shoal.jobs.verified import check_verified
+from shoal.measures.risk.linked import LinkedRisk
 from shoal.measures.risk.trajectories import TrajectoryRisk
 from shoal.measures.utility import column_losses, grouping_of, utility_of
 from shoal.methods.catalogue import Auto, Refine
@@ -77,8 +78,8 @@ def release_linked(request: LinkedRequest, *, progress: Progress = tell) -> Link
     """
     request.check()
     promise_of(request.schema)
-    if request.output.out is not None:
-        check_folder(request.output.out)
+    if request.output.file is not None:
+        check_folder(request.output.file)
     clock = Clock(progress)
     with clock.time("read"):
         opened = OpenTables.of(request.tables, request.schema, separator=request.separator)
@@ -123,6 +124,16 @@ def verify_linked(request: LinkedVerifyRequest) -> Verification:
     return replace(found, warnings=warnings)
 
 
+def risk_linked(request: LinkedVerifyRequest) -> LinkedRisk:
+    """Measure how easily persons are found in linked tables as they stand.
+
+    Raises:
+        InputError: a key is missing, repeated or dangling.
+    """
+    opened = OpenTables.of(request.tables, request.schema, separator=request.separator)
+    return opened.risk()
+
+
 def check_folder(out: str | Path) -> None:
     """Refuse a place where no folder can be made, before any work is done.
 
@@ -164,6 +175,11 @@ def _method(request: LinkedRequest, records: LinkedRecords) -> tuple[Method, tup
         if release == "aggregate":
             problem = f"--method {method.name} releases centroids; of linked tables take bestcut, "
             raise MethodError(problem=problem + "mondrian or refine")
+        if method.blanks:
+            raise MethodError(
+                problem=f"--method {method.name} blanks cells of one table; of linked tables take "
+                "bestcut, mondrian or refine"
+            )
         return method, ()
     cells = sum(each.counts.records * len(each.schema.quasi) for each in records.tables)
     chosen = Refine(effort="normal" if cells <= CELLS else "fast")
@@ -193,7 +209,7 @@ def _written(
     request: LinkedRequest, records: LinkedRecords, frames: Mapping[str, pl.DataFrame]
 ) -> Iterator[OpenTables]:
     """Write the tables; they are published at the end, all of them, if nothing was raised."""
-    out = request.output.out
+    out = request.output.file
     if out is None:
         yield OpenTables.of(frames, records.schema, separator=None)
         return
@@ -312,6 +328,7 @@ def _measured(
                 "table": about.name, "key": about.key, "parent": about.parent,
                 "records": counts.records, "released": counts.records - recoding.suppressed,
                 "suppressed": recoding.suppressed, "ncp": own.get("ncp"),
+                "labels": str(each.schema.written_labels),
                 "utility": {**written_measures(own)},
             }
         )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -11,20 +11,28 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from shoal.core.documents import Document
 from shoal.core.errors import NoSolutionError, UnsafeReleaseError
 from shoal.core.watch import tell
-from shoal.engines.base import Classes, Compared, Output, Progress, Table, Written
-from shoal.engines.choose import engine_for
+from shoal.engines.base import Classes, Compared, Drawn, Output, Progress, Table, Written
+from shoal.engines.drawing.drawing import Drawing
 from shoal.jobs.account import Judged, account, risk_after
 from shoal.jobs.clock import Clock
 from shoal.jobs.documents import public_document
+from shoal.jobs.drawn import drawing_of, is_drawn, with_drawn
 from shoal.jobs.earlier import earlier_classes
-from shoal.jobs.ledger import booked, ledger_classes, open_book
+from shoal.jobs.goal_table import check_output, placed
+from shoal.jobs.learning import check_target, learning
+from shoal.jobs.ledger import SeriesBook, booked, ledger_classes, open_book
+from shoal.jobs.over_time import Series
+from shoal.jobs.reappearing import reappearing
 from shoal.jobs.requests import ReleaseRequest
 from shoal.jobs.search import Opened, opened
+from shoal.jobs.transactions import release_sets
+from shoal.jobs.verified import check_verified
 from shoal.measures.attacks.result import PERSONS_ATTACKED
 from shoal.measures.distributions import pictures_of
+from shoal.measures.fidelity.fidelity import fidelity_of_recoding
+from shoal.measures.optimum import bound_of, check_extra
 from shoal.measures.risk.persons import asked_k
 from shoal.measures.risk.question import RiskQuestion
-from shoal.reports.pictures import Pictures
 from shoal.reports.profile import load_profile
 from shoal.reports.release import ReleaseReport, Verification, stars_removed
 from shoal.schema.schema import Schema
@@ -81,30 +89,45 @@ def release(
         UnsafeReleaseError: verification failed; nothing was written.
     """
     request.check()
+    if request.schema.sets:
+        sets, about = release_sets(request, progress=progress, release=release)
+        return Release(table=sets, report=about, schema=request.schema)
     if request.checks.profile is not None:
         load_profile(request.checks.profile)  # refused before the work, as a bad place is
     output = _output(request)
-    engine_for(request.table).check_output(output)
+    check_output(output, request.table)
     book = open_book(request)
     clock = Clock(progress)
     earlier = None if request.nested_in is None else partial(_earlier, request)
-    with opened(request, clock, check=partial(_check_people, request), earlier=earlier) as job:
-        search, classes = job.search(learns=False)
+    with opened(request, clock, check=partial(_check_asked, request), earlier=earlier) as job:
+        series = book.series(job) if isinstance(book, SeriesBook) else None
+        search, classes = job.search(learns=False) if series is None else series.search(job)
+        drawing = drawing_of(request, search, job.promise)
         star, notices = _can_star(job, classes, asked=request.output.suppressed == "star")
         if not classes.recoding.classes:
             raise NoSolutionError(problem="every record would have to be suppressed")
         with booked(book), ExitStack() as writing:
+            output = writing.enter_context(placed(output))
             with clock.time("encode"):
-                written = writing.enter_context(job.records.recode(classes, output, star=star))
+                recoded = _recoded(job, classes, output, star=star, series=series, drawing=drawing)
+                written = writing.enter_context(recoded)
             with clock.time("verify"):
                 verified = written.verify(job.schema, job.promise)
-                check_verified(verified, _expected(classes, star=star))
+                false = 0 if series is None else series.counterfeits
+                check_verified(verified, _expected(classes, star=star) + false)
                 _check_profile(job, request, classes, verified)
                 if look is not None:
                     look(written)
                 if book is not None:
                     book.enter(job, written, verified)
-            compared = _compared_persons(job, request, classes, written)
+            compared, drawn = None, None
+            if series is None:
+                compared = _compared_persons(job, request, classes, written)
+            if is_drawn(written):
+                with clock.time("measure"):
+                    drawn = written.account(fidelity=request.checks.fidelity)
+                    if compared is None and _compares(request, verified.records):
+                        compared = written.compare_labels(request.checks, seed=request.seed)
             clock.stage("write")
         judged = Judged(
             verified.privacy, verified.classes, verified.smallest_class, star,
@@ -113,16 +136,35 @@ def release(
             trajectories=verified.trajectories,
         )  # fmt: skip
         report = account(job, search, classes, judged)
-        if request.checks.pictures:
-            report = replace(report, pictures=_pictures(job, classes))
+        report = _measured(report, job, request, classes)
+        if drawn is not None:
+            report = with_drawn(report, drawn, _reappearing(job, request))
         report = replace(report, request=public_document(request))
         report = report if book is None else book.added_to(report)
+        report = report if series is None else series.added_to(report)
         return Release(
             table=written.table,
             report=report,
             schema=job.schema,
             compared=compared or _compared(job, request, report, written.table),
         )
+
+
+def _recoded(
+    job: Opened,
+    classes: Classes,
+    output: Output,
+    *,
+    star: bool,
+    series: Series | None,
+    drawing: Drawing | None,
+) -> AbstractContextManager[Written | Drawn]:
+    """Write the release; it is published at the end, if nothing was raised."""
+    if series is not None:
+        return series.recode(job, output)
+    if drawing is not None:
+        return job.records.draw(classes, output, drawing, star=star)
+    return job.records.recode(classes, output, star=star)
 
 
 def _check_profile(
@@ -154,15 +196,31 @@ def _check_profile(
         )
 
 
-def _pictures(job: Opened, classes: Classes) -> Pictures:
-    """Count what the pictures of a report show, once, from the counts and the classes."""
+def _measured(
+    report: ReleaseReport, job: Opened, request: ReleaseRequest, classes: Classes
+) -> ReleaseReport:
+    """Add what was asked for beside the loss: pictures, fidelity, models trained on the release."""
+    checks, facts = request.checks, dict(report.facts)
+    pictures = report.pictures
     with job.clock.time("measure", is_told=False):
-        return pictures_of(classes.recoding, has_tuples=not job.counts.is_distributed)
+        if checks.pictures:
+            pictures = pictures_of(classes.recoding, has_tuples=not job.counts.is_distributed)
+        if checks.fidelity and request.release != "draw":
+            facts["fidelity"] = fidelity_of_recoding(classes.recoding)
+        if checks.bound is not None:
+            k = asked_k(job.promise)
+            facts["bound"] = bound_of(
+                classes.recoding, k, lost=report.utility, seconds=checks.bound
+            )
+    if checks.learn is not None:
+        with job.clock.time("learning"):
+            facts["learning"] = learning(request, checks.learn, release)
+    return replace(report, pictures=pictures, facts=facts)
 
 
 def _output(request: ReleaseRequest) -> Output:
     """Return where the release goes; nothing that has to do with earlier ones is overwritten."""
-    more = [each for each in (request.nested_in, request.ledger) if each is not None]
+    more = [each for each in (request.nested_in, request.book) if each is not None]
     return replace(request.output, inputs=(*request.output.inputs, *more))
 
 
@@ -173,9 +231,13 @@ def _earlier(request: ReleaseRequest, table: Table, schema: Schema) -> ClassNumb
     return earlier_classes(request, table, schema)
 
 
-def _check_people(request: ReleaseRequest, table: Table) -> None:
-    """Refuse a question about the people behind the records that cannot be answered."""
+def _check_asked(request: ReleaseRequest, table: Table) -> None:
+    """Refuse a question about the release that cannot be answered, before the work is done."""
     checks = request.checks
+    if checks.bound is not None:
+        check_extra()
+    if checks.learn is not None:
+        check_target(request, checks.learn, table.columns)
     if checks.about_people:
         question = RiskQuestion(
             quasi=request.schema.quasi,
@@ -191,9 +253,7 @@ def _compared(
 ) -> Compared | None:
     """Measure and attack table and release, where that was asked for."""
     checks = request.checks
-    if request.schema.person:  # see `_compared_persons`
-        return None
-    if not _attacks(request, report.records):
+    if request.release == "draw" or not _compares(request, report.records):
         return None
     made = table if request.output.out is None else request.output.out
     centroids = report.utility["sse_loss"] is not None
@@ -209,6 +269,19 @@ def _compared_persons(
     centroids = classes.recoding.released is not None
     with job.clock.time("measure"):
         return written.compare_persons(request.checks, centroids=centroids, seed=request.seed)
+
+
+def _reappearing(job: Opened, request: ReleaseRequest) -> Document | None:
+    """Release half of the table, and look for the people of both halves in it."""
+    if not request.checks.fidelity:
+        return None
+    with job.clock.time("measure", is_told=False):
+        return reappearing(request, job.schema, lambda asked: release(asked).table)
+
+
+def _compares(request: ReleaseRequest, records: int) -> bool:
+    """Say whether records are compared; of persons, see `_compared_persons`."""
+    return not request.schema.person and _attacks(request, records)
 
 
 def _left_out(request: ReleaseRequest, verified: Verification) -> tuple[str, ...]:
@@ -249,26 +322,3 @@ def _can_star(job: Opened, classes: Classes, *, asked: bool) -> tuple[bool, tupl
 def _expected(classes: Classes, *, star: bool) -> int:
     """Return the records that must have been written."""
     return int(classes.recoding.sizes.sum()) + (classes.recoding.suppressed if star else 0)
-
-
-def check_verified(verified: Verification, expected: int) -> None:
-    """Refuse a release that does not hold, or is not all there.
-
-    Raises:
-        UnsafeReleaseError: nothing is published.
-    """
-    if verified.records != expected:
-        raise UnsafeReleaseError(
-            problem=(
-                f"{verified.records} records were written where {expected} should be; "
-                "nothing was published"
-            )
-        )
-    if not verified.holds:
-        failed = ", ".join(r.model.name for r in verified.privacy if not r.holds)
-        raise UnsafeReleaseError(
-            problem=(
-                f"{verified.violating_records} of {verified.records} released records break "
-                f"{failed}; nothing was written"
-            )
-        )

@@ -12,7 +12,16 @@ from typing import TypedDict, Unpack
 
 from shoal.core.errors import MethodError, SchemaError
 from shoal.engines.base import Checks, Output
-from shoal.jobs.faults import Fault, beside_faults, key_faults, refuse, replaced_faults
+from shoal.jobs.compose_requests import ComposeRequest
+from shoal.jobs.faults import (
+    Fault,
+    beside_faults,
+    draw_faults,
+    key_faults,
+    over_time_faults,
+    refuse,
+    replaced_faults,
+)
 from shoal.jobs.linked_requests import LinkedRequest, LinkedVerifyRequest
 from shoal.jobs.persons import person_faults
 from shoal.jobs.xk_requests import RecommendRequest, XkRequest
@@ -79,8 +88,8 @@ class LearnRequest:
         table: a path, a CsvFile, a Database, a Polars, pandas or Arrow table, a Spark DataFrame
             or a SparkTable.
         schema: roles, kinds and hierarchies of its columns, and the promise.
-        release: what a class releases, "generalize" or "aggregate"; None: what the method is
-            made for.
+        release: what a class releases, "generalize" or "aggregate"; or "draw": the file keeps
+            its values, each drawn from its label; None: what the method is made for.
         partitions: learn on so many parts side by side, and join them.
         infer: a quasi-identifier without a hierarchy gets the one that `infer` proposes for
             its values.
@@ -101,18 +110,21 @@ class LearnRequest:
     key: str | Path | None = None
 
     @property
-    def labels(self) -> Labels | None:
-        """Return the labels that classes write; None: tight ones."""
-        return self.schema.labels
+    def labels(self) -> Labels:
+        """Return the labels that classes write."""
+        usual = Labels.TIGHT if self.release == "draw" else USUAL_LABELS  # nobody reads them
+        return self.schema.labels or usual
 
     def faults(self) -> list[Fault]:
         """Return everything that is wrong with it, as far as no table need be opened."""
         found = replaced_faults(self.schema, self.key)
+        if self.release == "draw":
+            found.append(Fault("--release draw: for anonymize; a model has labels"))
         return [*found, *self._method_faults()]
 
     def _method_faults(self) -> list[Fault]:
         found = []
-        for check in (self._check_release, self._check_partitions):
+        for check in (self._check_release, self._check_partitions, self._check_sets):
             try:
                 check()
             except MethodError as error:
@@ -123,6 +135,11 @@ class LearnRequest:
 
     def _check_release(self) -> None:
         resolve(self.method, release=self.release)
+
+    def _check_sets(self) -> None:
+        if self.method.family == "transactions" and not self.schema.sets:
+            problem = f"--method {self.method.name} recodes sets of items; name them with --set"
+            raise MethodError(problem=problem)
 
     def _check_partitions(self) -> None:
         if self.partitions is not None:
@@ -146,6 +163,12 @@ class ReleaseRequest(LearnRequest):
         ledger: what went out of the table before; the release is entered there, and refused where
             it gives away, beside an earlier one, what neither gives away alone.
         waive_composition: numbers of releases in the ledger that it may stand beside all the same.
+        after: the ledger, or the number in it, of releases over time that it follows: everybody
+            keeps the sensitive values of their class (m-invariance).
+        counterfeits: what becomes of a class that lacks a value: "fill" it with a record that
+            nobody is behind (None: so), or "none": records wait.
+        false_records: where to write the numbers of the counterfeits; it stays inside.
+        counterfeit_table: where to write how many each class has; to be published.
     """
 
     output: Output = field(default_factory=Output)
@@ -153,11 +176,15 @@ class ReleaseRequest(LearnRequest):
     nested_in: str | Path | None = None
     ledger: str | Path | None = None
     waive_composition: tuple[str, ...] = ()
+    after: str | Path | None = None
+    counterfeits: str | None = None
+    false_records: str | Path | None = None
+    counterfeit_table: str | Path | None = None
 
     @property
-    def labels(self) -> Labels:
-        """Return the labels that classes write."""
-        return self.schema.labels or USUAL_LABELS
+    def book(self) -> str | Path | None:
+        """Return the ledger that it is entered in."""
+        return self.after if self.ledger is None else self.ledger
 
     def faults(self) -> list[Fault]:
         """Return everything that is wrong with it, as far as no table need be opened."""
@@ -165,8 +192,27 @@ class ReleaseRequest(LearnRequest):
         keys = key_faults(self.schema, self.key)
         persons = [Fault(*each) for each in person_faults(self.schema, self.output, self.checks)]
         found = [*keys, *self._method_faults(), *checks, *_suppression_faults(self.output)]
-        beside = beside_faults(self.schema, self.nested_in, self.ledger, self.waive_composition)
-        return [*found, *persons, *beside, *self._whole_faults()]
+        beside = beside_faults(self.schema, self.nested_in, self.book, self.waive_composition)
+        over_time = over_time_faults(self.schema, self._over_time(), ledger=self.ledger)
+        drawn = draw_faults(self.schema, self.output) if self.release == "draw" else []
+        return [*found, *persons, *beside, *over_time, *drawn, *self._whole_faults()]
+
+    def _over_time(self) -> dict[str, object]:
+        """Return what a release over time takes, or is in its way, by option."""
+        return {
+            "--after": self.after,
+            "--counterfeits": self.counterfeits,
+            "--false-records": self.false_records,
+            "--counterfeit-table": self.counterfeit_table,
+            "--nested-in": self.nested_in,
+            "--method": self.method.name != "auto",
+            "--release": self.release is not None,
+            "--partitions": self.partitions,
+            "--keep-order": self.output.keep_order,
+            "--suppressed": self.output.suppressed == "star",
+            "--attacks": self.checks.attacks == "all",
+            "--key": self.key,
+        }
 
     def _whole_faults(self) -> list[Fault]:
         """Return what takes the earlier classes apart that a release is to be nested in."""
@@ -234,12 +280,15 @@ class VerifyRequest:
             passes, and elsewhere an empty cell is no value.
         person_file: who each record is about, where the table does not say it: a CSV file with
             a header and a line a record, in the order of the table.
+        false_records: the numbers of false records (xk-anonymity), each a made-up person of its
+            own beside those of the person file.
     """
 
     table: object
     schema: Schema
     blanked: bool = False
     person_file: str | Path | None = None
+    false_records: str | Path | None = None
     separator: str | None = None
 
 
@@ -281,7 +330,10 @@ class AttackRequest:
 
     Attributes:
         register: an outside table that the attacker holds.
-        key: the column that says who is who in the register and in the original.
+        key: the column that says who is who in the register and in the original; where persons
+            are counted, the person columns say it.
+        beside: other releases of the table that the attacker holds, too.
+        class_files: or what `anonymize --class-file` wrote for each release, this one included.
         everything: every attack; otherwise singling out, linkability and inference.
         centroids: the release holds centroids: the attacker looks for the nearest one.
         targets: how many people are attacked.
@@ -295,6 +347,8 @@ class AttackRequest:
     person_file: str | Path | None = None
     register: object = None
     key: str | None = None
+    beside: tuple[object, ...] = ()
+    class_files: tuple[str | Path, ...] = ()
     everything: bool = False
     centroids: bool = False
     targets: int = 500
@@ -303,14 +357,17 @@ class AttackRequest:
     separator: str | None = None
 
     def check(self) -> None:
-        """Refuse a register without its key, or a key without a register."""
-        if (self.register is None) != (self.key is None):
+        """Refuse a register without its key, a key without a register, and releases in two ways."""
+        if self.schema.sets:
+            raise MethodError(problem="attacks know no column of sets; see shoal risk")
+        if self.schema.person and self.key is not None:
+            raise MethodError(problem="the person column says who is who; leave the key out")
+        if not self.schema.person and (self.register is None) != (self.key is None):
             raise MethodError(problem="a register and the key column that joins it go together")
-        if self.schema.person and self.register is not None:
-            raise MethodError(
-                problem="with a person column the attacker knows a record of the table; leave the "
-                "register out"
-            )
+        if self.beside and self.class_files:
+            raise MethodError(problem="name other releases, or the class files of all; not both")
+        if len(self.class_files) == 1:
+            raise MethodError(problem="class files of two releases at least are laid together")
         if self.person_file is not None and not self.schema.person:
             raise MethodError(problem="--person-file goes with --person")
 
@@ -344,37 +401,6 @@ class DriftRequest:
     model: object
     false_alarm: float = 0.05
     separator: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComposeRequest:
-    """What is asked of several releases of one table.
-
-    Attributes:
-        table: what they were made of.
-        schema: its quasi-identifiers and sensitive columns, and the promise.
-        releases: released tables; the class of a record is told by labels and kept columns.
-        models: models whose releases of the table (by `encode`) count.
-        class_files: what `anonymize --class-file` wrote: the class of each record.
-    """
-
-    table: object
-    schema: Schema
-    releases: tuple[object, ...] = ()
-    models: tuple[str | Path, ...] = ()
-    class_files: tuple[str | Path, ...] = ()
-    separator: str | None = None
-
-    def faults(self) -> list[Fault]:
-        """Return everything that is wrong with it, as far as no table need be opened."""
-        number = len(self.releases) + len(self.models) + len(self.class_files)
-        if number < 2:
-            return [Fault("compose lays at least two releases over each other: name them")]
-        return []
-
-    def check(self) -> None:
-        """Refuse a request that cannot be meant; see `refuse`."""
-        refuse(self.faults())
 
 
 Request = (

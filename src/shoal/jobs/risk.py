@@ -12,12 +12,15 @@ from shoal.engines.local.person_attack import PersonAttacker, Persons
 from shoal.engines.local.person_file import with_persons
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.refusals import check_columns
+from shoal.jobs.compose import compose
 from shoal.jobs.proposals import proposals
-from shoal.jobs.requests import AttackRequest, RiskRequest
+from shoal.jobs.requests import AttackRequest, ComposeRequest, RiskRequest
+from shoal.measures.attacks.intersection import intersection
 from shoal.measures.attacks.result import PERSONS_ATTACKED, Comparison
 from shoal.measures.risk.persons import FEW_PEOPLE, asked_k
 from shoal.measures.risk.question import RiskQuestion
 from shoal.measures.risk.report import RiskReport
+from shoal.privacy import KAnonymity
 from shoal.reports.profile import Profile
 from shoal.schema.schema import Others, Schema
 
@@ -70,16 +73,34 @@ def attack(request: AttackRequest) -> tuple[Comparison, ...]:
     schema = replace(
         request.schema, others=Others.DROP, waive=(), proposals=proposals(infer=request.infer)
     )
+    together = _together(request)
     if schema.person:
-        return _attack_on_persons(request, schema, original, release)
+        return (*_attack_on_persons(request, schema, original, release), *together)
     attacker = Attacker(
         original, release.as_labels(), schema, seed=request.seed, targets=request.targets,
         centroids=request.centroids,
     )  # fmt: skip
     register = None if request.register is None else open_source(request.register)
     if request.everything:
-        return attacker.all(register, key=request.key)
-    return attacker.three_questions(register, key=request.key)
+        return (*attacker.all(register, key=request.key), *together)
+    return (*attacker.three_questions(register, key=request.key), *together)
+
+
+def _together(request: AttackRequest) -> tuple[Comparison, ...]:
+    """Lay this release over the others that the attacker holds."""
+    if not request.beside and not request.class_files:
+        return ()
+    schema = request.schema
+    if not schema.privacy:  # the figures are asked for, not a verdict
+        schema = schema.with_promise([KAnonymity(FEW_PEOPLE)])
+    releases = (request.release, *request.beside) if request.beside else ()
+    found = compose(
+        ComposeRequest(
+            table=request.table, schema=schema, releases=releases,
+            class_files=request.class_files, separator=request.separator,
+        )
+    )  # fmt: skip
+    return (intersection(found, asked_k(schema.privacy, FEW_PEOPLE)),)
 
 
 def _attack_on_persons(
@@ -101,10 +122,15 @@ def _attack_on_persons(
             "(--person-file, as anonymize --person-file wrote it)",
         )
     check_columns(original.where, original.columns, schema.person)
-    return PersonAttacker(
+    attacker = PersonAttacker(
         Persons(original, schema.person), Persons(release.as_labels(), names), schema,
         seed=request.seed, targets=request.targets, centroids=request.centroids,
-    ).three_questions()  # fmt: skip
+    )  # fmt: skip
+    found = attacker.three_questions()
+    if not request.everything and request.register is None:
+        return found
+    register = None if request.register is None else open_source(request.register)
+    return (*found, *attacker.closely(register))
 
 
 def attack_notices(request: AttackRequest) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from shoal.core.errors import InputError, NoSolutionError, PrivacyError, SchemaError
+from shoal.core.errors import InputError, MethodError, NoSolutionError, PrivacyError, SchemaError
 from shoal.core.secret_keys import Keys
 from shoal.core.watch import tell, watcher
 from shoal.engines.base import Classes, Counts, Records, Search, Table
@@ -18,17 +18,19 @@ from shoal.inference.kept import KeptCheck
 from shoal.jobs.auto import choose
 from shoal.jobs.clock import Clock
 from shoal.jobs.proposals import proposals
-from shoal.jobs.requests import LearnRequest
-from shoal.methods.catalogue import Auto
+from shoal.jobs.requests import LearnRequest, ReleaseRequest
+from shoal.measures.risk.persons import asked_k
+from shoal.methods.catalogue import Auto, BestCut, Refine
 from shoal.methods.coarse import Coarse
 from shoal.methods.judging import judge_recoding, one_class
 from shoal.methods.method import Method, Setting
 from shoal.methods.registry import resolve
 from shoal.privacy import Promise, expand
 from shoal.schema.linked import LinkedSchema
-from shoal.schema.schema import Schema
+from shoal.schema.schema import Kind, Schema
 from shoal.table.domain import Domain
 from shoal.table.frequency import FrequencyTable
+from shoal.table.target_order import target_orders
 
 if TYPE_CHECKING:
     from shoal.engines.base import ClassNumbers
@@ -64,13 +66,15 @@ class Opened:
         method, release = resolve(
             request.method, release=request.release, learns=learns or counts.is_distributed
         )
+        if self.schema.utility == "information" and isinstance(method, Refine):
+            method = BestCut()  # both cut; what refine would improve is the loss alone
         search = Search(
             method=method,
             release=release,
             promise=self.promise,
             setting=Setting(
                 suppression_limit=self.schema.suppression_limit,
-                utility=self.schema.utility or "loss",
+                utility=self.schema.utility,
                 target=self.schema.target,
                 seed=request.seed,
                 threads=request.threads,
@@ -84,7 +88,8 @@ class Opened:
             seconds = getattr(method, "seconds", None)
             if seconds:
                 watcher().limit(seconds)
-            if isinstance(request.method, Auto) and isinstance(counts, CountsHere):
+            is_open = isinstance(request.method, Auto) and self.schema.utility != "information"
+            if is_open and isinstance(counts, CountsHere):
                 choice = choose(counts, search, learns=learns)
                 search = replace(search, method=choice.method, why=choice.why)
             classes = counts.search(search)
@@ -139,9 +144,14 @@ def opened(
         )
         tell("count")
         fitted, promise, counted = fit(known, table.columns, request.method, table.where)
+        if fitted.utility == "information":
+            before = table.records(fitted, counted, Keys.of(request.key))
+            known = informed(known, before.count().table, fitted.target, k=asked_k(promise))
+            fitted, promise, counted = fit(known, table.columns, request.method, table.where)
         within = None if earlier is None else earlier(table, fitted)
         records = table.records(fitted, counted, Keys.of(request.key), earlier=within)
-        kept = records.check_kept()
+        ordered = isinstance(request, ReleaseRequest) and request.output.keep_order
+        kept = records.check_kept(ordered=ordered)
         if check is not None:
             kept.refuse(table.where)
         counts = records.count()
@@ -150,6 +160,26 @@ def opened(
         yield Opened(request, table, counts.schema, promise, records, counts, kept, clock)
     finally:
         counts.close()
+
+
+def informed(schema: Schema, table: FrequencyTable, target: str | None, *, k: int) -> Schema:
+    """Return the schema with categories in the order of what they say of a target.
+
+    So any run of them may be a label, whatever hierarchy they had.
+
+    Raises:
+        MethodError: the target is recoded, or not counted.
+    """
+    if target is None or target not in [domain.name for domain in table.sensitive_domains]:
+        raise MethodError(
+            problem="--for needs a column that is released as it is: --sensitive or --neutral"
+        )
+    return schema.with_attributes(
+        replace(
+            schema.attribute(name), kind=Kind.ORDINAL, order=order, hierarchy=None, distance=None
+        )
+        for name, order in target_orders(table, target, k=k).items()
+    )
 
 
 def promise_of(schema: Schema | LinkedSchema) -> tuple[Promise, ...]:

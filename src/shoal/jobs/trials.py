@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from shoal.core.documents import Document, Json
 from shoal.core.errors import SchemaError
+from shoal.engines.base import Checks
 from shoal.jobs.documents import request_document, request_from
 from shoal.jobs.requests import ReleaseRequest
 from shoal.methods.method import Method
@@ -63,6 +64,7 @@ class Grid:
         limits: suppression limits; None: the schema's.
         partitions: parts that are learned side by side; None: the table as a whole.
         partition_by: how parts are made, "kmeans" or "random".
+        fidelity, learn: measured of each release; see `Checks`.
     """
 
     tables: tuple[object, ...]
@@ -78,6 +80,8 @@ class Grid:
     replace_promise: bool = False
     infer: bool = True
     separator: str | None = None
+    fidelity: bool = False
+    learn: str | None = None
 
     def trials(self) -> tuple[Trial, ...]:
         """Return a trial for each combination; names say what differs."""
@@ -95,6 +99,7 @@ class Grid:
             table=at.table, schema=schema, method=at.method, release=at.release, infer=self.infer,
             partitions=at.partitions, partition_by=at.partition_by, seed=at.seed,
             separator=self.separator,
+            checks=Checks(attacks="none", fidelity=self.fidelity, learn=self.learn),
         )  # fmt: skip
         own = {name: value for name, value in at.method.to_document().items() if name != "name"}
         how = ["partition-by=random"] if at.partition_by == "random" else []

@@ -17,13 +17,15 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.core.errors import ShoalError
+from shoal.core.documents import Document
+from shoal.core.errors import MissingExtraError, ShoalError
 from shoal.jobs.compose import compose
 from shoal.jobs.encode import encode
 from shoal.jobs.infer import infer
 from shoal.jobs.learn import learn
 from shoal.jobs.release import release
 from shoal.jobs.requests import (
+    Checks,
     ComposeRequest,
     EncodeRequest,
     InferRequest,
@@ -36,6 +38,7 @@ from shoal.jobs.risk import risk
 from shoal.kernels import cache
 from shoal.methods import registry
 from shoal.privacy import BetaLikeness, KAnonymity, LDiversity, Promise
+from shoal.schema.attribute import Labels
 from shoal.schema.schema import Attribute, Kind, Role, Schema
 
 _K = KAnonymity(2)
@@ -93,6 +96,9 @@ def _jobs(table: Path) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "risk", partial(risk, RiskRequest(table=table, schema=_schema()))
     yield "encode", partial(_encode, table)
     yield "compose", partial(_compose, table)
+    yield "bound", partial(_bound, table)
+    yield "target", partial(_target, table)
+    yield "sets", partial(_sets, table)
 
 
 def _schema() -> Schema:
@@ -138,6 +144,29 @@ def _compose(table: Path) -> None:
     made = _release(table, "mondrian")
     schema = replace(_schema(), privacy=(_K,))
     compose(ComposeRequest(table=table, schema=schema, releases=(made, made)))
+
+
+def _bound(table: Path) -> None:
+    schema = replace(_schema(), privacy=(_K,), labels=Labels.TIGHT)
+    with suppress(MissingExtraError):  # SciPy is an extra
+        release(ReleaseRequest(table=table, schema=schema, checks=Checks(bound=5.0)))
+
+
+def _target(table: Path) -> None:
+    schema = replace(_schema(), privacy=(_K,), utility="information", target="s")
+    for name in ("bestcut", "refine"):
+        method = registry.method_named(name)
+        release(ReleaseRequest(table=table, schema=schema, method=method))
+
+
+def _sets(table: Path) -> None:
+    baskets = table.with_name("sets.csv")
+    rows = ["|".join("abcdef"[i % 6 : i % 6 + 1 + i % 4]) for i in range(40)]
+    baskets.write_text("\n".join(["items", *rows, ""]), encoding="utf-8")
+    promise: Document = {"model": "km-anonymity", "k": 2, "m": 2}
+    columns: Document = {"items": {"role": "quasi", "kind": "set"}}
+    schema = Schema.from_document({"columns": columns, "privacy": [promise]})
+    release(ReleaseRequest(table=baskets, schema=schema))
 
 
 def _encode(table: Path) -> None:

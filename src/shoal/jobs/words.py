@@ -9,31 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import date
-from functools import wraps
-from inspect import Parameter, signature
 from pathlib import Path
 from typing import Literal, TypedDict, TypeVar, cast
 
-from shoal.core.suggest import did_you_mean, nearest
 from shoal.engines.base import Progress
 from shoal.hierarchies.tree import Hierarchy
 from shoal.jobs.requests import Checks, EncodeRequest, Output, People, usual_checks
 from shoal.methods.method import Method
-from shoal.methods.registry import METHODS, method_named
+from shoal.methods.registry import method_named
 from shoal.methods.xk.choices import Choices
 from shoal.privacy import Promise, from_flags
 from shoal.privacy.distances import DistanceName
 from shoal.privacy.l_diversity import DiversityKind
 from shoal.privacy.registry import options
+from shoal.schema import flags
 from shoal.schema.attribute import labels_named
-from shoal.schema.flags import refuse_both, schema_from_flags, with_dates, with_released_person
 from shoal.schema.schema import Kind, Role, Schema
 
 SchemaLike = Schema | Mapping[str, object] | str | Path
 """A schema, plain data as a schema file holds it, or the path of such a file."""
 
-Columns = str | Sequence[str]
-"""The name of a column, or several."""
+Columns = str | Sequence[str]  # the name of a column, or several
 
 Made = TypeVar("Made")
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -53,6 +49,8 @@ class PromiseWords(TypedDict, total=False):
     alpha: float | None
     beta: float | None
     delta: float | None
+    m: int | None
+    requirements: str | None
 
 
 class SchemaWords(PromiseWords, total=False):
@@ -71,6 +69,9 @@ class SchemaWords(PromiseWords, total=False):
     numeric: Columns | None
     categorical: Columns | None
     date: Columns | None
+    set: Columns | None
+    set_sep: str | None
+    utility_constraints: str | Path | None
     hierarchies: str | Path | Mapping[str, Hierarchy | Mapping[str, object] | str | Path] | None
     missing: Columns | None
     fold_case: bool | None
@@ -88,7 +89,7 @@ class LearnWords(SchemaWords, total=False):
 
     infer: bool | None
     method: str | Method | None
-    release: Literal["generalize", "aggregate"] | None
+    release: Literal["generalize", "aggregate", "draw"] | None
     labels: Literal["round", "tight"] | None
     partitions: int | None
     partition_by: Literal["kmeans", "random"] | None
@@ -99,31 +100,36 @@ class LearnWords(SchemaWords, total=False):
     progress: Progress | None
 
 
-class ReleaseWords(LearnWords, total=False):
+class ReleaseWords(LearnWords, People, total=False):
     """The form of a release, and what is measured of it; see `Output`, `usual_checks`."""
 
     suppressed: Literal["remove", "star"] | None
     keep_order: bool | None
+    replace_table: bool | None
     spreadsheet_safe: bool | None
     class_file: str | Path | None
     person_file: str | Path | None
     inputs: Sequence[str | Path] | None
     attacks: bool | None
-    population: object
-    sampling_fraction: float | None
-    weights: str | None
-    household: str | None
     profile: str | Path | None
     pictures: bool | None
+    fidelity: bool | None
+    learn: str | None
+    bound: float | None
     nested_in: str | Path | None
     ledger: str | Path | None
     waive_composition: Columns | None
+    after: str | Path | None
+    counterfeits: Literal["fill", "none"] | None
+    false_records: str | Path | None
+    counterfeit_table: str | Path | None
 
 
 class EncodeWords(PromiseWords, total=False):
     """What is asked of a model at work; see `EncodeRequest` and `Output`."""
 
     suppressed: Literal["remove", "star"] | None
+    replace_table: bool | None
     spreadsheet_safe: bool | None
     person_file: str | Path | None
     inputs: Sequence[str | Path] | None
@@ -150,6 +156,7 @@ class VerifyWords(SchemaWords, total=False):
 
     blanked: bool | None
     person_file: str | Path | None
+    false_records: str | Path | None
     separator: str | None
 
 
@@ -179,6 +186,8 @@ class AttackWords(SchemaWords, total=False):
     person_file: str | Path | None
     register: object
     key: str | None
+    beside: Sequence[object]
+    class_files: Sequence[str | Path]
     everything: bool | None
     centroids: bool | None
     targets: int | None
@@ -199,6 +208,7 @@ class XkWords(RecommendWords, total=False):
     xk: int | None
     seed: int | None
     false_records: str | Path | None
+    person_file: str | Path | None
     steps: str | Path | None
     inputs: Sequence[str | Path] | None
     spreadsheet_safe: bool | None
@@ -238,8 +248,7 @@ class ColumnWords(TypedDict, total=False):
 
 
 _WORD_OF = {Role.QUASI: "qi"}
-ROLES = {role: _WORD_OF.get(role, role.value) for role in Role}
-"""The word that names the columns of a role."""
+ROLES = {role: _WORD_OF.get(role, role.value) for role in Role}  # the word for each role
 
 KINDS = {kind: kind.value for kind in Kind if kind is not Kind.ORDINAL}
 """The word that names the columns of a kind; an ordinal one needs its order: in a schema."""
@@ -254,17 +263,19 @@ def asked_schema(schema: SchemaLike | None, words: Mapping[str, object]) -> Sche
     """
     given = given_words(words)
     about = [name for name in (*ROLES.values(), *KINDS.values(), "hierarchies") if name in given]
-    refuse_both(schema, about, lambda word: "a schema" if word == "schema" else f"{word}=")
+    flags.refuse_both(schema, about, lambda word: "a schema" if word == "schema" else f"{word}=")
     if schema is not None:
         found = Schema.of(schema)
     else:
-        found = schema_from_flags(
+        found = flags.schema_from_flags(
             {role: names_in(given.get(word)) for role, word in ROLES.items()},
             {kind: names_in(given.get(word)) for kind, word in KINDS.items()},
             hierarchies=cast("str | Path | Mapping[str, object] | None", given.get("hierarchies")),
         )
-    found = with_released_person(found, cast("str | None", given.get("release_person")))
-    found = _read_so(found, given)
+    found = flags.with_released_person(found, cast("str | None", given.get("release_person")))
+    found = flags.with_set_sep(_read_so(found, given), cast("str | None", given.get("set_sep")))
+    place = cast("str | Path | None", given.get("utility_constraints"))
+    found = flags.with_utility_constraints(found, place)
     found = found.with_promise(
         asked_promise(words),
         replace_promise=bool(given.get("replace_promise")),
@@ -285,7 +296,7 @@ def _read_so(schema: Schema, given: Mapping[str, object]) -> Schema:
     schema = replace(schema, fold_case=schema.fold_case or bool(given.get("fold_case")))
     formats = given.get("date_format", {})
     by_column = {"": formats} if isinstance(formats, str) else cast("Mapping[str, str]", formats)
-    return with_dates(schema, by_column, cast("str | None", given.get("dates")))
+    return flags.with_dates(schema, by_column, cast("str | None", given.get("dates")))
 
 
 def _replaced(schema: Schema, name: str, value: object) -> Schema:
@@ -331,6 +342,7 @@ def asked_output(
         out=out,
         suppressed=str(given["suppressed"]) if "suppressed" in given else suppressed,
         keep_order=bool(given.get("keep_order")),
+        replace_table=bool(given.get("replace_table")),
         spreadsheet_safe=cast("bool | None", given.get("spreadsheet_safe")),
         class_file=cast("str | Path | None", given.get("class_file")),
         person_file=cast("str | Path | None", given.get("person_file")),
@@ -341,11 +353,9 @@ def asked_output(
 def asked_checks(words: Mapping[str, object]) -> Checks:
     """Return what is measured of a release: nothing that nobody asked for."""
     people = {name: words.get(name) for name in People.__annotations__}
-    checks = usual_checks(
-        cast("bool | None", words.get("attacks")), reads=False, **cast(People, people)
-    )
-    profile = cast("str | Path | None", words.get("profile"))
-    return replace(checks, profile=profile, pictures=bool(words.get("pictures")))
+    checks = usual_checks(words.get("attacks"), reads=False, **people)  # type: ignore[arg-type]
+    named = ("profile", "pictures", "fidelity", "learn", "bound")
+    return replace(checks, **{name: words[name] for name in named if words.get(name)})  # type: ignore[arg-type]
 
 
 def fields_in(kind: type, words: Mapping[str, object]) -> dict[str, object]:
@@ -357,8 +367,7 @@ def fields_in(kind: type, words: Mapping[str, object]) -> dict[str, object]:
 
 def request_of(kind: type[Made], words: Mapping[str, object], **built: object) -> Made:
     """Return a request; built: what is not a plain field of it."""
-    make: Callable[..., Made] = kind
-    return make(**fields_in(kind, words), **built)
+    return cast("Callable[..., Made]", kind)(**fields_in(kind, words), **built)
 
 
 def given_words(words: Mapping[str, object]) -> dict[str, object]:
@@ -371,51 +380,6 @@ def names_in(value: object) -> list[str]:
     if value is None:
         return []
     return [value] if isinstance(value, str) else [str(name) for name in cast("list[str]", value)]
-
-
-def spelled(words: type) -> Callable[[Function], Function]:
-    """Spell out the keywords of a function for `help` and notebooks; answer a misspelt one.
-
-    words: the TypedDict of its `**words`.
-    """
-
-    def decorate(function: Function) -> Function:
-        named = [p for p in signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
-        more = [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=_text(hint))
-            for name, hint in words.__annotations__.items()
-        ]
-        known = [each.name for each in (*named, *more)]
-
-        @wraps(function)
-        def checked(*args: object, **given: object) -> object:
-            for name in given:
-                if name not in known:
-                    text = f"{function.__name__}() got an unexpected keyword argument {name!r}"
-                    raise TypeError(text + _meant(name, known))
-            return function(*args, **given)
-
-        spelt = signature(function).replace(parameters=[*named, *more])
-        checked.__signature__ = spelt  # type: ignore[attr-defined]
-        return cast(Function, checked)
-
-    return decorate
-
-
-def _text(hint: object) -> str:
-    return str(getattr(hint, "__forward_arg__", hint))
-
-
-def _meant(name: str, known: Sequence[str]) -> str:
-    owners: dict[str, str] = {}
-    if "method" in known:
-        for kind in METHODS.values():
-            for each in kind.parameters():
-                owners.setdefault(each.name, kind.__name__)
-    found = nearest(name, [*known, *owners])
-    if found in owners and found not in known:
-        return f"; it belongs to a method: method=shoal.{owners[found]}({found}=…)"
-    return did_you_mean(name, known)
 
 
 def encode_request(

@@ -35,12 +35,13 @@ def main() -> int:
     """Answer until the input ends."""
     signal.signal(signal.SIGTERM, _terminated)
     lines: SimpleQueue[str | None] = SimpleQueue()
-    threading.Thread(target=_listen, args=(lines,), daemon=True).start()
     with suppress(KeyboardInterrupt), heard_again():
+        threading.Thread(target=_listen, args=(lines,), daemon=True).start()
         while (line := lines.get()) is not None:
             task = parse_json(line, where="task")
             assert isinstance(task, dict)
             _say(task["id"], **_answer(task))
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # its own, which may come just now
     return 0
 
 

@@ -12,11 +12,14 @@ from shoal.core.errors import OutputError, UnsafeReleaseError
 from shoal.core.spreadsheet import is_guarded
 from shoal.engines.local import xk as engine
 from shoal.engines.local.blanked import verify_release
+from shoal.engines.local.person_file import with_made_up, with_persons, write_persons
 from shoal.engines.local.proportional import proportional_sample
-from shoal.engines.local.records import inputs_of
+from shoal.engines.local.records import inputs_of, person_place
+from shoal.engines.local.source import open_source
 from shoal.engines.local.write import all_or_nothing, write_frame
 from shoal.formats.endings import format_to_write
 from shoal.jobs.documents import public_document
+from shoal.jobs.faults import Fault
 from shoal.jobs.requests import RecommendRequest, XkRequest, refuse, replaced_faults
 from shoal.methods.xk.choices import Choices, asked_diversity
 from shoal.methods.xk.outcome import Outcome
@@ -91,7 +94,6 @@ class XkRelease:
 
 def recommend(request: RecommendRequest) -> Recommendation:
     """Recommend the fraction of k for a table, and work out what every technique gives on it."""
-    request.schema.refuse_persons("xk-anonymity")
     refuse(replaced_faults(request.schema))
     return engine.recommend(
         request.table, request.schema, request.k,
@@ -107,19 +109,27 @@ def release_xk(request: XkRequest) -> XkRelease:
         UnsafeReleaseError: the file did not verify; nothing was written.
     """
     began = time.perf_counter()
-    request.schema.refuse_persons("xk-anonymity")
     refuse(replaced_faults(request.schema))
     out, safe = request.out, request.output.spreadsheet_safe
+    if request.output.person_file is not None and not request.schema.person:
+        refuse([Fault("--person-file: goes with --person")])
     is_guarded(format_to_write(Path(out)), safe, where=str(out))
     inputs = (*request.output.inputs, *inputs_of(request.table))
     made = engine.apply(
         request.table, request.schema, request.k, xk=request.xk, choices=request.choices,
         seed=request.seed, separator=request.separator, steps=_steps_apart(request.steps, out),
     )  # fmt: skip
-    with all_or_nothing(out, inputs=inputs) as temporary:
+    with (
+        person_place(
+            request.output.person_file, (*inputs, out), is_needed=made.people is not None
+        ) as people,
+        all_or_nothing(out, inputs=inputs) as temporary,
+    ):
         separator = request.separator or ","
         write_frame(made.released, temporary, separator=separator, spreadsheet_safe=safe)
-        verified = _verified(request, temporary, separator)
+        if made.people is not None:
+            write_persons(made.people.to_frame(), people, is_kept=True)
+        verified = _verified(request, temporary, separator, made, people)
         if request.false_records is not None:
             _write_marks(made, request.false_records, inputs=(*inputs, out))
     results = tuple(each for result in verified for each in result.privacy)
@@ -137,12 +147,22 @@ def release_xk(request: XkRequest) -> XkRelease:
     )
 
 
-def _verified(request: XkRequest, file: Path, separator: str) -> Sequence[Verification]:
-    """Judge the written file, before anybody sees it."""
+def _verified(
+    request: XkRequest, file: Path, separator: str, made: engine.Applied, people: Path
+) -> Sequence[Verification]:
+    """Judge the written file, before anybody sees it.
+
+    people: who stands behind each of its records, where persons are counted.
+    """
     choices = request.choices or Choices()
+    written, schema = open_source(file, separator=separator), request.schema
+    if made.people is not None:
+        written, names = with_persons(written, people)
+        written, names = with_made_up(written, names, made.marks()["false_row"].to_list())
+        schema = schema.with_person(names)
     found = verify_release(
-        file,
-        request.schema,
+        written,
+        schema,
         request.k,
         diversity=asked_diversity(request.schema, choices),
         blanked=choices.techniques.sensitive_suppression,

@@ -64,4 +64,4 @@ class XkRequest(RecommendRequest):
         if output.keep_order:
             faults.append(Fault("xk-anonymity sorts its rows: leave --keep-order out"))
         refuse(faults)
-        return output.out or ""
+        return output.file or ""

@@ -36,6 +36,8 @@ EVERYTHING = CellCost(1.0, 1.0, 1.0)
 
 def cost_of_run(domain: Domain, low: int, high: int) -> CellCost:
     """Return the cost of releasing the codes low … high as one cell."""
+    if domain.is_blank and low != high:
+        return EVERYTHING
     if domain.tree is not None:
         return cost_of_node(domain.tree, domain.released_node(low, high))
     if low == 0 and domain.has_missing:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError
+from shoal.table.frequency import distinct
 
 ABSENT, UNKNOWN = -1, -2
 """The class of a record that is not in a release, and of one whose class cannot be told."""
@@ -172,7 +173,7 @@ def _distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
 def _pairs(column: NDArray[np.int64], values: NDArray[np.int64], number: int) -> NDArray[np.int64]:
     """Return the distinct pairs of a class and a value of one release, packed and sorted."""
     known = column >= 0
-    return np.unique(column[known] * number + values[known])
+    return distinct(column[known] * number + values[known])
 
 
 def _shared_values(

@@ -143,12 +143,11 @@ def _cell_costs(recoding: Recoding, column: int) -> NDArray[np.float64]:
     if recoding.node is not None and domain.ladder is not None:
         nodes, where = np.unique(recoding.node[:, column], return_inverse=True)
         costs = [cost_of_node(domain.ladder, int(node)) for node in nodes]
-    elif domain.tree is None and domain.grid is None:
+    elif domain.tree is None and domain.grid is None and not domain.is_blank:
         return costs_on_line(domain, recoding.low[:, column], recoding.high[:, column])
     else:
-        runs = recoding.low[:, column].astype(np.int64) << 32 | recoding.high[:, column]
-        distinct, where = np.unique(runs, return_inverse=True)
-        costs = [cost_of_run(domain, int(run >> 32), int(run & 0xFFFFFFFF)) for run in distinct]
+        runs, where = recoding.distinct_runs(column)
+        costs = [cost_of_run(domain, low, high) for low, high in runs]
     return np.array(costs, dtype=np.float64).reshape(-1, 3)[where]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shoal.methods.method import Method, parameter
+from shoal.methods.method import BOX_MEASURES, MEASURES, Method, parameter
 
 _AFTER = "time that the search may take, instead of a fixed effort"
 _ROUNDS = "rounds"
@@ -54,6 +54,7 @@ class Lattice(Method):
     function: ClassVar[str] = "shoal.methods.lattice.search:search"
     kernel: ClassVar[str] = "shoal.kernels.lattice.classes:group"
     takes: ClassVar[tuple[str, ...]] = ("utility", "suppression_limit", "threads")
+    utilities: ClassVar[tuple[str, ...]] = MEASURES
 
     aggregate: Literal["geometric", "arithmetic", "max"] = parameter(
         "geometric",
@@ -117,7 +118,8 @@ class Clustering(Method):
     """What methods that release the boxes of clusters have in common; none by itself."""
 
     family: ClassVar[str] = "clustering"
-    takes: ClassVar[tuple[str, ...]] = ("suppression_limit", "seed")
+    takes: ClassVar[tuple[str, ...]] = ("suppression_limit", "utility", "target", "seed")
+    utilities: ClassVar[tuple[str, ...]] = BOX_MEASURES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +130,8 @@ class BestCut(Clustering):
     summary: ClassVar[str] = "cut where the loss falls most"
     function: ClassVar[str] = "shoal.methods.clustering.bestcut:bestcut"
     kernel: ClassVar[str] = "shoal.kernels.clustering.bestcut:cut_until_done"
-    takes: ClassVar[tuple[str, ...]] = ("suppression_limit",)
+    takes: ClassVar[tuple[str, ...]] = ("suppression_limit", "utility", "target", "seed")
+    utilities: ClassVar[tuple[str, ...]] = (*BOX_MEASURES, "information")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +142,10 @@ class Refine(Clustering):
     summary: ClassVar[str] = "a good start, then local search on the loss itself"
     function: ClassVar[str] = "shoal.methods.clustering.refine:refine"
     kernel: ClassVar[str] = "shoal.kernels.clustering.refine:local_search"
-    takes: ClassVar[tuple[str, ...]] = ("suppression_limit", "seed", "threads")
+    takes: ClassVar[tuple[str, ...]] = (
+        *("suppression_limit", "utility", "target", "seed", "threads"),
+    )
+    utilities: ClassVar[tuple[str, ...]] = (*BOX_MEASURES, "sse", "information")
 
     effort: Literal["fast", "normal", "best"] = parameter(
         "normal", "how long to search: fast, normal or best"
@@ -156,6 +162,26 @@ class RefineCentroids(Refine):
     function: ClassVar[str] = "shoal.methods.microaggregation.refine:refine"
     kernel: ClassVar[str] = "shoal.kernels.microaggregation.annealing:simulated_annealing"
     release: ClassVar[str] = "aggregate"
+    takes: ClassVar[tuple[str, ...]] = ("suppression_limit", "utility", "seed", "threads")
+    utilities: ClassVar[tuple[str, ...]] = ("sse",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalSuppression(Clustering):
+    """Blanks where they save most: what [templ2015] calls local suppression."""
+
+    name: ClassVar[str] = "local-suppression"
+    summary: ClassVar[str] = "blank as few cells as can be; every other value stays as it is"
+    function: ClassVar[str] = "shoal.methods.clustering.suppression:local_suppression"
+    kernel: ClassVar[str] = Refine.kernel
+    takes: ClassVar[tuple[str, ...]] = Refine.takes
+    utilities: ClassVar[tuple[str, ...]] = ("ncp", "target")
+    blanks: ClassVar[bool] = True
+
+    effort: Literal["fast", "normal", "best"] = parameter(
+        "normal", "how long to search: fast, normal or best"
+    )
+    seconds: float | None = parameter(None, _AFTER, above=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +192,7 @@ class KMember(Clustering):
     summary: ClassVar[str] = "greedy k-member: grow clusters record by record"
     function: ClassVar[str] = "shoal.methods.clustering.kmember:kmember"
     kernel: ClassVar[str] = "shoal.kernels.clustering.kmember:greedy_kmember"
-    takes: ClassVar[tuple[str, ...]] = ("suppression_limit", "target", "seed")
+    takes: ClassVar[tuple[str, ...]] = ("suppression_limit", "utility", "target", "seed")
 
     cm: bool = parameter(False, "keep equal values of the target together")
     penalty: float = parameter(1.0, "what a record of another class costs, with cm", least=0)
@@ -180,7 +206,9 @@ class KMemberParallel(KMember):
     summary: ClassVar[str] = "k-member with all clusters growing at once"
     function: ClassVar[str] = "shoal.methods.clustering.parallel:kmember_parallel"
     kernel: ClassVar[str] = "shoal.kernels.clustering.kmember_parallel:list_wishes"
-    takes: ClassVar[tuple[str, ...]] = ("suppression_limit", "target", "seed", "threads")
+    takes: ClassVar[tuple[str, ...]] = (
+        *("suppression_limit", "utility", "target", "seed", "threads"),
+    )
 
     groups: int = parameter(
         8, "groups, by numbers and by categories, to choose seeds from", least=1
@@ -208,7 +236,7 @@ class Kaca(Clustering):
     summary: ClassVar[str] = "merge the smallest class with the nearest"
     function: ClassVar[str] = "shoal.methods.clustering.kaca:kaca"
     kernel: ClassVar[str] = "shoal.kernels.clustering.kaca:merge_below_k"
-    takes: ClassVar[tuple[str, ...]] = ("suppression_limit",)
+    takes: ClassVar[tuple[str, ...]] = ("suppression_limit", "utility", "target")
 
     weights: Literal["uniform", "height", "example"] = parameter(
         "height", "of the steps up a hierarchy: uniform, height or example", fault=_KACA

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.sensitive import named, sensitive_column
+from shoal.methods.alike import Histograms, for_all, reads_places
+from shoal.methods.sensitive import SensitiveColumn, named, sensitive_column
 from shoal.privacy import EquivalenceClass, Promise, Verdict, expand, judge_classes, judge_sizes
-from shoal.table.frequency import ONCE, FrequencyTable
+from shoal.table.frequency import ONCE, FrequencyTable, distinct
 from shoal.table.recoding import Recoding
 
 
@@ -48,26 +50,59 @@ def judge_recoding(recoding: Recoding, promises: Sequence[Promise]) -> Iterator[
             yield judge_sizes(promise, recoding.persons.tolist(), held=held)
             continue
         column = names.index(promise.column)
-        verdict = judge_classes(named(promise, domains[column]), _classes(recoding, column))
+        asked = named(promise, domains[column])
+        if not recoding.classes:  # all are suppressed: there is nothing to compare with
+            verdict = judge_classes(asked, ())
+        elif recoding.table.persons is None:
+            verdict = _judged(recoding, column, asked)
+        else:
+            verdict = judge_classes(asked, _classes_of_persons(recoding, column))
         yield replace(verdict, model=promise)
 
 
-def _classes(recoding: Recoding, column: int) -> Iterator[EquivalenceClass]:
+def _judged(recoding: Recoding, column: int, asked: Promise) -> Verdict:
+    """Judge the classes by their records of each value; those that are alike, once."""
     table = recoding.table
     kept = recoding.label >= 0
     domain = table.sensitive_domains[column]
-    if not recoding.classes:  # all are suppressed: there is nothing to compare with
-        return
-    if table.persons is not None:
-        yield from _classes_of_persons(recoding, column)
-        return
-    values = table.sensitive[recoding.row[kept], column].astype(np.int64)
-    histogram = np.zeros((recoding.classes, len(domain)), dtype=np.int64)
-    np.add.at(histogram, (recoding.label[kept], values), recoding.count[kept])
-    whole = histogram.sum(axis=0) if table.whole is None else table.whole[column]
-    seen = sensitive_column(domain, whole)
-    for row in seen.histograms(histogram):
+    values, count = (
+        table.sensitive[recoding.row[kept], column].astype(np.int64),
+        recoding.count[kept],
+    )
+    whole = np.bincount(values, count, minlength=len(domain)).astype(np.int64)
+    seen = sensitive_column(domain, whole if table.whole is None else table.whole[column])
+    found = Histograms.of(recoding.label[kept], values, count, recoding.classes)
+    first, which = (found if reads_places(asked) else found.by_count()).alike()
+    verdict = judge_classes(
+        asked, _seen(found, first, seen, len(domain)), times=np.bincount(which).tolist()
+    )
+    return for_all(verdict, which)
+
+
+def _seen(
+    found: Histograms, classes: NDArray[np.int64], seen: SensitiveColumn, size: int
+) -> Iterator[EquivalenceClass]:
+    for number in classes.tolist():
+        own = found.of_class(number)
+        counts = np.zeros((1, size), dtype=np.int64)
+        counts[0, list(own)] = list(own.values())
+        row = seen.histograms(counts)[0]
         yield EquivalenceClass(int(row.sum()), row.tolist(), reference=seen.reference)
+
+
+def _distinct_rows(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the different rows of columns, none of them negative, sorted."""
+    sizes = [int(column.max(initial=0)) + 1 for column in columns]
+    if math.prod(sizes) >= 2**62:
+        return np.unique(np.stack(columns, axis=1), axis=0)
+    packed = np.zeros(len(columns[0]), dtype=np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        packed = packed * size + column
+    packed, found = distinct(packed), []
+    for size in sizes[::-1]:
+        packed, rest = np.divmod(packed, size)
+        found.append(rest)
+    return np.stack(found[::-1], axis=1)
 
 
 def _classes_of_persons(recoding: Recoding, column: int) -> Iterator[EquivalenceClass]:
@@ -88,11 +123,11 @@ def _classes_of_persons(recoding: Recoding, column: int) -> Iterator[Equivalence
     np.add.at(histogram, (label[once], value[once]), count[once])
     whole = histogram.sum(axis=0)
     known = who >= 0
-    pairs = np.unique(np.stack((label[known], who[known], value[known]), axis=1), axis=0)
+    pairs = _distinct_rows(label[known], who[known], value[known])
     np.add.at(histogram, (pairs[:, 0], pairs[:, 2]), 1)
-    anywhere = np.unique(pairs[:, 1:], axis=0)
+    anywhere = _distinct_rows(pairs[:, 1], pairs[:, 2])
     whole += np.bincount(anywhere[:, 1], minlength=size)
-    persons = int(count[once].sum()) + len(np.unique(pairs[:, 1]))
+    persons = int(count[once].sum()) + len(distinct(pairs[:, 1].copy()))
     if not persons:  # records of nobody: there is nothing to compare with
         for records in recoding.sizes.tolist():
             yield EquivalenceClass(0, several=(), held=records)

@@ -37,6 +37,9 @@ MEASURES = (
     "loss", "dm", "aecs", "level-sum", "precision-loss", "non-uniform-entropy", "entropy-monotone",
     "ncp", "class-entropy", "height-utility",
 )  # fmt: skip
+BOX_MEASURES = ("ncp", "loss", "target")
+"""What a search for boxes minimizes: heights and widths; the share of leaves; both the heights and
+how many records stand in classes of more than one target."""
 ALIASES = {"height": "level-sum", "entropy": "non-uniform-entropy"}
 """Old names. The measures that a report calls height and entropy are other ones: [lim2018]'s
 `height-utility` and `class-entropy`."""
@@ -48,14 +51,15 @@ class Setting:
 
     Attributes:
         suppression_limit: share of the records that may be suppressed.
-        utility: what a lattice search minimizes, see `MEASURES`.
+        utility: what a search minimizes: of a lattice see `MEASURES`, of clusters `BOX_MEASURES`;
+            None, or what the method does not know: its own, "loss" for a lattice, "ncp" for boxes.
         target: the column for the classification metric.
         seed: of every choice by chance.
         threads: None: what the search thinks right; never changes the result.
     """
 
     suppression_limit: float = 0.0
-    utility: str = "loss"
+    utility: str | None = None
     target: str | None = None
     seed: int = 0
     threads: int | None = None
@@ -103,7 +107,9 @@ class Method:
             "aggregate" (centroids).
         centroid: the distance that makes a node the centroid of categories: "equal", the mode;
             None: that of the column.
+        utilities: what it can be asked to minimize.
         spreads: it looks at every sensitive column, whether or not the promise names it.
+        blanks: a cell of its release is a value as it is, or blank.
 
     Raises:
         MethodError: parameters of a wrong type or out of range, all named together.
@@ -118,6 +124,8 @@ class Method:
     release: ClassVar[str] = "generalize"
     centroid: ClassVar[str | None] = None
     spreads: ClassVar[bool] = False
+    blanks: ClassVar[bool] = False
+    utilities: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         self.check(self._own())
@@ -156,9 +164,16 @@ class Method:
         self, table: FrequencyTable, promise: Sequence[Promise], setting: Setting | None = None
     ) -> Recoding:
         """Find a recoding of the table that keeps the promise."""
+        setting = setting or Setting()
+        if "target" in self.utilities and setting.utility == "target":
+            search_targeted = loaded("shoal.methods.targeted:search_targeted")
+            return search_targeted(self, table, promise, setting)
+        if "information" in self.utilities and setting.utility == "information":
+            search_informed = loaded("shoal.methods.informed:search_informed")
+            return search_informed(self, table, promise, setting)
+        found = loaded(self.function)(table, promise, self, setting)
         if table.persons is None:
-            return loaded(self.function)(table, promise, self, setting or Setting())
-        found = loaded(self.function)(table, promise, self, setting or Setting())
+            return found
         hold = loaded("shoal.methods.persons:hold_persons")
         return hold(
             found, promise, join=self.family != "microaggregation", borrow=self.makes_clusters

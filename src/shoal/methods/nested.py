@@ -48,9 +48,12 @@ def search_nested(
 
     table: has `earlier`.
 
+    Where the domains have round labels, classes are joined and judged by these.
+
     Guarantee:
-        Two records of one class of the finer of both releases share a class in the other; a record
-        is either in both or in neither, but for earlier classes that are suppressed whole.
+        Every class keeps the promise. So does what shares a class in both releases in a finer view;
+        in a coarser one it is an earlier class. A record is either in both releases or in neither,
+        but for earlier classes that are suppressed whole.
 
     Raises:
         MethodError: the method does not release boxes.
@@ -116,7 +119,7 @@ def _coarser(
     if table.persons is not None:  # a merger is judged by who is in both
         whole = _whole_classes(table, label, join=True)
         return repaired(whole, models, suppression_limit=limit)
-    space, promise = space_of(table.domains), promise_of(models, table)
+    space, promise = space_of(table.domains, is_round=True), promise_of(models, table)
     clusters = Clusters(np.arange(table.rows), label, table.counts)
     low, high = boxes_of(table.codes, label)
     merged = merge_failing(
@@ -144,9 +147,9 @@ def _finer(
 ) -> Recoding:
     """Search inside each class.
 
-    Parts of different classes that have the same labels are one class to a reader. Where such a
-    class breaks the promise (shares of persons are no averages), the classes that it comes from
-    stay whole.
+    Parts that have the same labels are one class to a reader: of different classes, and, with round
+    labels, of one class, too. Where such a class, or what it shares with an earlier one, breaks the
+    promise (shares of persons are no averages), the classes that it comes from stay whole.
     """
     order = np.argsort(label, kind="stable")
     edges = np.searchsorted(label[order], np.arange(int(label.max()) + 2))
@@ -158,8 +161,8 @@ def _finer(
     is_whole = np.zeros(len(learned), dtype=np.bool_)
     while True:
         found = _joined(table, learned)
-        wrong = failing_classes(found, models)
-        touched = np.unique(label[found.row[wrong[found.label]]])
+        meet = _joined(table, learned, join=False)  # parts of one class differ by their labels
+        touched = np.union1d(_failing(found, models, label), _failing(meet, models, label))
         if not len(touched):
             return found
         if is_whole[touched].all():  # whole classes are alike: only mergers are left
@@ -168,6 +171,12 @@ def _finer(
         for each in touched.tolist():
             rows = order[edges[each] : edges[each + 1]]
             learned[each] = _undivided(table, rows)
+
+
+def _failing(found: Recoding, models: Sequence[Promise], label: Numbers) -> Numbers:
+    """Return the earlier classes with records in classes that break the promise."""
+    wrong = failing_classes(found, models)
+    return np.unique(label[found.row[wrong[found.label]]])
 
 
 def _divided(
@@ -188,8 +197,8 @@ def _undivided(table: FrequencyTable, rows: Numbers) -> Learned:
     return Learned(rows, _whole_classes(own, np.zeros(len(rows), dtype=np.int64)))
 
 
-def _joined(table: FrequencyTable, learned: Sequence[Learned]) -> Recoding:
-    """Return what was found inside all classes as one recoding."""
+def _joined(table: FrequencyTable, learned: Sequence[Learned], *, join: bool = True) -> Recoding:
+    """Return what was found inside all classes as one recoding; join: see `recoding_of`."""
     offsets = np.cumsum([0, *(each.recoding.classes for each in learned)])
     parts = list(zip(learned, offsets.tolist(), strict=False))
     members = (
@@ -199,7 +208,7 @@ def _joined(table: FrequencyTable, learned: Sequence[Learned]) -> Recoding:
     )
     low = np.concatenate([each.recoding.low for each in learned])
     high = np.concatenate([each.recoding.high for each in learned])
-    return recoding_of(table, low, high, members)
+    return recoding_of(table, low, high, members, join=join)
 
 
 def nested_notices(found: Recoding) -> tuple[str, ...]:

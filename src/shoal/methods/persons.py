@@ -52,6 +52,15 @@ def hold_persons(
     return recoding
 
 
+def with_merged(recoding: Recoding, wrong: NDArray[np.bool_]) -> Recoding | None:
+    """Return the recoding with failing classes merged with the cheapest; None: none is left."""
+    if not wrong.any():
+        return recoding
+    if recoding.classes == 1:
+        return None
+    return relabelled(recoding, merged(recoding, np.flatnonzero(wrong)), join=True)
+
+
 def _borrowed(recoding: Recoding, models: Sequence[Promise], *, join: bool) -> Recoding:
     """Return the recoding with classes that borrowed records, their boxes drawn anew."""
     table = recoding.table

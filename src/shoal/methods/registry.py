@@ -21,6 +21,7 @@ from shoal.methods.catalogue import (
     KMember,
     KMemberParallel,
     KModes,
+    LocalSuppression,
     Mdav,
     MdavGeneric,
     Mondrian,
@@ -39,13 +40,14 @@ from shoal.methods.catalogue import (
     Wfcm,
 )
 from shoal.methods.method import Method
+from shoal.methods.transactions.catalogue import SET_METHODS
 
 METHODS: Mapping[str, type[Method]] = {
     kind.name: kind
     for kind in (
         *(Mondrian, MondrianRelaxed),
         *(Flash, Bfs, Dfs, Incognito, BestFirst, Datafly),
-        *(BestCut, Refine, KMember, KMemberParallel, Oka, Kaca, Threshold, Wfcm),
+        *(BestCut, Refine, KMember, KMemberParallel, Oka, Kaca, Threshold, Wfcm, LocalSuppression),
         *(Mdav, VMdav, MdavGeneric, SMdav, SaMdav, SaMdavStatic, KModes),
         *(MondrianUnordered, MondrianCategorical, SaMondrian),
     )
@@ -68,7 +70,7 @@ AUTO_RELEASE = "refine"
 """What `auto` stands for where a table is released: `jobs.auto` chooses its effort by the table,
 and for centroids among more methods."""
 
-RELEASES = ("generalize", "aggregate")
+RELEASES = ("generalize", "aggregate", "draw")
 
 
 class Resolved(NamedTuple):
@@ -99,6 +101,11 @@ def method_named(name: str, parameters: Mapping[str, object] | None = None) -> M
     return make(**given)
 
 
+def listed() -> tuple[type[Method], ...]:
+    """Return every method, those for columns of sets behind the others."""
+    return (*METHODS.values(), *SET_METHODS.values())
+
+
 def kind_named(name: str) -> type[Method]:
     """Return the class of a method by its name.
 
@@ -111,10 +118,11 @@ def kind_named(name: str) -> type[Method]:
             "no model; release a table with `shoal anonymize --method xk` or `shoal recommend "
             "--apply` (in Python: release_xk)"
         )
-    kind = Auto if name == Auto.name else METHODS.get(name)
+    kind = Auto if name == Auto.name else METHODS.get(name) or SET_METHODS.get(name)
     if kind is None:
-        known = ", ".join([Auto.name, *METHODS])
-        meant = did_you_mean(name, [Auto.name, *METHODS]) or ";"
+        every = [Auto.name, *METHODS, *SET_METHODS]
+        known = ", ".join(every)
+        meant = did_you_mean(name, every) or ";"
         raise MethodError(problem=f"--method {name}: no such method{meant} there are {known}")
     return kind
 
@@ -128,10 +136,15 @@ def resolve(method: Method, *, release: str | None = None, learns: bool = False)
         learns: a model is learned (or the tuples stay where they are, to be cut there).
 
     Raises:
-        MethodError: there is no such way to release.
+        MethodError: there is no such way to release, or not with this method.
     """
     if release is not None and release not in RELEASES:
         raise MethodError(problem=f"--release must be one of {', '.join(RELEASES)}")
+    if release == "aggregate" and method.blanks:
+        raise MethodError(
+            problem=f"--method {method.name} releases values as they are, or blank: it has no "
+            "centroids; leave --release aggregate out, or take another method"
+        )
     if isinstance(method, Auto):
         method = METHODS[AUTO if learns else AUTO_RELEASE]()
     if release == "aggregate" and isinstance(method, Refine):

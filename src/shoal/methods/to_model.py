@@ -9,29 +9,55 @@ tried on the training records, and one that would not keep the promise so is lef
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.hierarchies.build import Dates, Intervals, Mask, Order, TopBottom
 from shoal.hierarchies.tree import Hierarchy
-from shoal.model.batch import EACH, Histogram, Judge, ReleasedTuple, assign_classes
+from shoal.methods.trial import sizes_of, try_model
+from shoal.model.batch import ReleasedTuple
 from shoal.model.cells import date_cell, interval_cell, mask_of, masked_cell, order_cell
-from shoal.model.coverage import precompute_coverage
 from shoal.model.document_types import Cell, MaskRule
 from shoal.model.model import ModelColumn, RecodingModel
-from shoal.model.runtime import Encoder
 from shoal.schema.schema import Attribute, Kind, Schema
 from shoal.table.domain import Domain
-from shoal.table.frequency import NOBODY, ONCE, FrequencyTable
 from shoal.table.recoding import Recoding
 
 _LINES = {Kind.NUMERIC: "number", Kind.DATE: "date", Kind.ORDINAL: "rank"}
 # Settles the training records in the classes of a draft: the records of each, and those of none.
 Trial = Callable[[RecodingModel], tuple[Mapping[ReleasedTuple, int], int]]
+
+
+class _Cells(NamedTuple):
+    """The cells of a column: each once, and which one every class has."""
+
+    distinct: list[Cell]
+    where: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, cells: Iterable[Cell], where: NDArray[np.int64]) -> _Cells:
+        """Return cells, those that are alike as one."""
+        number: dict[tuple[tuple[str, object], ...], int] = {}
+        distinct: list[Cell] = []
+        found = []
+        for cell in cells:
+            key = _key(cell)
+            found.append(number.setdefault(key, len(number)))
+            if found[-1] == len(distinct):
+                distinct.append(cell)
+        return cls(distinct, np.array(found, dtype=np.int64)[where])
+
+    def among(self, classes: NDArray[np.int64]) -> _Cells:
+        """Return the cells of some classes, numbered as they come."""
+        used, first, where = np.unique(self.where[classes], return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty(len(used), dtype=np.int64)
+        rank[order] = np.arange(len(used))
+        return _Cells([self.distinct[i] for i in used[order].tolist()], rank[where])
 
 
 def model_of(
@@ -88,46 +114,47 @@ def model_of(
         ),
         on_unseen=on_unseen,
     )
-    draft = _with_regions(draft, [[column[i] for column in cells] for i in order], counts=None)
-    sizes, lost = _tried(draft, recoding) if trial is None else trial(draft)
-    return _with_training_counts(draft, sizes, lost)
+    cells = [column.among(order) for column in cells]
+    draft = _with_cells(draft, cells)
+    if trial is None:
+        records, lost = try_model(draft, recoding, order)
+    else:
+        sizes, lost = trial(draft)
+        records = sizes_of(draft, sizes)
+    kept = np.flatnonzero(records)  # the classes that training records are in
+    model = _with_cells(draft, [column.among(kept) for column in cells])
+    return replace(model, counts=tuple(records[kept].tolist()), suppressed=lost)
 
 
-def _with_regions(
-    model: RecodingModel, regions: list[list[Cell]], *, counts: tuple[int, ...] | None
-) -> RecodingModel:
-    """Return the model with these regions; a cell that several share is kept once."""
-    columns, places = [], []
-    for j, column in enumerate(model.columns):
-        found: dict[tuple[tuple[str, object], ...], int] = {}
-        keys = [_key(region[j]) for region in regions]
-        places.append([found.setdefault(key, len(found)) for key in keys])
-        first: dict[int, Cell] = {}
-        for place, region in zip(places[-1], regions, strict=True):
-            first.setdefault(place, region[j])
-        columns.append(replace(column, cells=tuple(first[i] for i in range(len(found)))))
-    numbers = tuple(zip(*places, strict=True)) if regions else ()
-    return replace(model, columns=tuple(columns), regions=numbers, counts=counts)
+def _with_cells(model: RecodingModel, cells: Sequence[_Cells]) -> RecodingModel:
+    """Return the model with the classes that have these cells."""
+    columns = tuple(
+        replace(column, cells=tuple(cell.copy() for cell in own.distinct))
+        for column, own in zip(model.columns, cells, strict=True)
+    )
+    regions = tuple(zip(*(own.where.tolist() for own in cells), strict=True))
+    return replace(model, columns=columns, regions=regions)
 
 
 def _key(cell: Cell) -> tuple[tuple[str, object], ...]:
     return tuple(sorted((k, tuple(v) if isinstance(v, list) else v) for k, v in cell.items()))
 
 
-def _with_centroids(
-    cells: list[list[Cell]], released: Sequence[Sequence[str | None]]
-) -> list[list[Cell]]:
+def _with_centroids(cells: list[_Cells], released: Sequence[Sequence[str | None]]) -> list[_Cells]:
     found = []
-    for j, column in enumerate(cells):
-        new = []
-        for cell, row in zip(column, released, strict=True):
-            label = row[j]
-            new.append(cell if label is None else {**cell, "label": label})
-        found.append(new)
+    for column, labels in zip(cells, zip(*released, strict=True), strict=True):
+        pairs: dict[tuple[int, str | None], int] = {}
+        both = zip(column.where.tolist(), labels, strict=True)
+        where = [pairs.setdefault(pair, len(pairs)) for pair in both]
+        new = [column.distinct[i].copy() for i, _ in pairs]
+        for cell, (_, label) in zip(new, pairs, strict=True):
+            if label is not None:
+                cell["label"] = label
+        found.append(_Cells.of(new, np.array(where, dtype=np.int64)))
     return found
 
 
-def _preference(recoding: Recoding, cells: list[list[Cell]]) -> list[int]:
+def _preference(recoding: Recoding, cells: list[_Cells]) -> NDArray[np.int64]:
     """Return the classes, the finest first; equals by their cells, so that no search decides."""
     total: NDArray[np.float64] = np.zeros(recoding.classes)
     for j, domain in enumerate(recoding.table.domains):
@@ -135,80 +162,19 @@ def _preference(recoding: Recoding, cells: list[list[Cell]]) -> list[int]:
             height = max(domain.ladder.height, 1)
             costs = np.array(domain.ladder.heights)[recoding.node[:, j]] / height
         else:
-            runs = recoding.low[:, j].astype(np.int64) << 32 | recoding.high[:, j]
-            distinct, where = np.unique(runs, return_inverse=True)
-            each = [domain.cost(int(run >> 32), int(run & 0xFFFFFFFF)) for run in distinct]
+            distinct, where = recoding.distinct_runs(j)
+            each = [domain.cost(low, high) for low, high in distinct]
             costs = np.array(each)[where]
         total += costs * domain.weight
-    texts = [repr([_key(column[i]) for column in cells]) for i in range(recoding.classes)]
     # Sums of floats in another order differ in their last bits; equals must stay equals.
-    return sorted(range(recoding.classes), key=lambda i: (round(float(total[i]), 9), texts[i]))
-
-
-def _tried(draft: RecodingModel, recoding: Recoding) -> tuple[Mapping[ReleasedTuple, int], int]:
-    """Try a model on its training records: how many are in each class in the end."""
-    judge = Judge.of(draft.schema, draft.schema.privacy)
-    tuples, spreads = _training(recoding, judge)
-    encoder = Encoder(draft.to_document(), "suppress")
-    precompute_coverage(encoder)
-    released = assign_classes(encoder, tuples, spreads, judge=judge)
-    sizes: Counter[ReleasedTuple] = Counter()
-    lost = 0
-    for label, spread in zip(released, spreads, strict=True):
-        if label is None:
-            lost += sum(spread.values())
-        else:
-            sizes[label] += sum(spread.values())
-    return sizes, lost
-
-
-def _with_training_counts(
-    draft: RecodingModel, sizes: Mapping[ReleasedTuple, int], lost: int
-) -> RecodingModel:
-    """Keep the classes that training records are in."""
-    left = dict(sizes)
-    kept, counts = [], []
-    for region, label in zip(draft.regions, draft.tuples(), strict=True):
-        if left.get(label):
-            cells = [c.cells[i].copy() for c, i in zip(draft.columns, region, strict=True)]
-            kept.append(cells)
-            counts.append(left.pop(label))
-    return replace(_with_regions(draft, kept, counts=tuple(counts)), suppressed=lost)
-
-
-def _training(
-    recoding: Recoding, judge: Judge
-) -> tuple[list[tuple[str | None, ...]], list[Histogram]]:
-    """Return the distinct training tuples as texts, and the sensitive values of each."""
-    table = recoding.table
-    starts = np.flatnonzero(np.diff(table.tuple_ids, prepend=-1))
-    columns = [
-        [domain.labels[code] for code in table.codes[starts, j].tolist()]
-        for j, domain in enumerate(table.domains)
-    ]
-    names = [domain.name for domain in table.sensitive_domains]
-    wanted = [names.index(name) for name in judge.columns]
-    spreads: list[Counter[tuple[str | None, ...]]] = [Counter() for _ in starts]
-    values: list[list[str | None]] = [
-        [table.sensitive_domains[i].labels[code] for code in table.sensitive[:, i].tolist()]
-        for i in wanted
-    ]
-    if judge.persons:
-        values.append(_who(table))
-    rows = zip(*values, strict=True) if values else ((),) * table.rows
-    for number, texts, records in zip(
-        table.tuple_ids.tolist(), rows, table.counts.tolist(), strict=True
-    ):
-        spreads[number][texts] += records
-    return list(zip(*columns, strict=True)), list(spreads)
-
-
-def _who(table: FrequencyTable) -> list[str | None]:
-    """Return the person of each row as a judge reads it."""
-    if table.persons is None:  # nobody has two records
-        return [EACH] * table.rows
-    special: dict[int, str | None] = {int(ONCE): EACH, int(NOBODY): None}
-    return [special.get(who, str(who)) for who in table.persons.tolist()]
+    sums, which = np.unique(total, return_inverse=True)
+    keys = [np.array([round(each, 9) for each in sums.tolist()])[which]]
+    for column in cells:
+        texts = [repr(_key(cell)) for cell in column.distinct]
+        rank = np.empty(len(texts), dtype=np.int64)
+        rank[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+        keys.append(rank[column.where])
+    return np.lexsort(keys[::-1])
 
 
 @dataclass(frozen=True)
@@ -236,22 +202,14 @@ class _Column:
         mask = mask_of(rule, texts) if isinstance(rule, Mask) else None
         return cls(domain.name, domain, attribute, scale, domain.root, mask)
 
-    def cells(self, recoding: Recoding, j: int) -> list[Cell]:
-        """Return the cell of each class."""
-        known: dict[tuple[int, int], Cell] = {}
-        found = []
-        keys = zip(recoding.low[:, j].tolist(), recoding.high[:, j].tolist(), strict=True)
-        for number, (low, high) in enumerate(keys):
-            if recoding.node is not None:
-                node = int(recoding.node[number, j])
-                if (node, -1) not in known:
-                    known[node, -1] = self._of_node(node, low)
-                found.append(known[node, -1])
-                continue
-            if (low, high) not in known:
-                known[low, high] = self._of_run(low, high)
-            found.append(known[low, high])
-        return found
+    def cells(self, recoding: Recoding, j: int) -> _Cells:
+        """Return the cells of the classes."""
+        if recoding.node is None:
+            runs, where = recoding.distinct_runs(j)
+            return _Cells.of((self._of_run(low, high) for low, high in runs), where)
+        nodes, first, where = np.unique(recoding.node[:, j], return_index=True, return_inverse=True)
+        pairs = zip(nodes.tolist(), recoding.low[first, j].tolist(), strict=True)
+        return _Cells.of((self._of_node(node, low) for node, low in pairs), where)
 
     def _of_node(self, node: int, code: int) -> Cell:
         ladder = self.domain.ladder
@@ -268,6 +226,8 @@ class _Column:
         label = domain.label(low, high)
         if label is None:
             return {"missing": True}
+        if domain.is_blank and low != high:
+            return {"any": label}
         if domain.tree is not None:
             node = domain.released_node(low, high)
             if node == domain.tree.root and len(domain.tree) > 1:

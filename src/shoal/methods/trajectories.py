@@ -27,7 +27,7 @@ from shoal.methods.clustering.clusters import box_losses
 from shoal.methods.clustering.space import space_of
 from shoal.methods.judging import failing_classes
 from shoal.methods.method import Method, Setting
-from shoal.methods.persons import merged, relabelled
+from shoal.methods.persons import with_merged
 from shoal.privacy import KAnonymity, Promise
 from shoal.table.frequency import ONCE, FrequencyTable, join_rows, number_rows
 from shoal.table.recoding import SUPPRESSED, Recoding, recoding_of, same_labels
@@ -207,19 +207,10 @@ def _holding(table: FrequencyTable, groups: list[Group], promise: Sequence[Promi
         wrong = _failing(table, groups, promise)
         if not any(each.any() for each in wrong):
             break
-        mended = (_merged(group, bad) for group, bad in zip(groups, wrong, strict=True))
-        groups = [group for group in mended if group is not None]
+        mended = (with_merged(g.recoding, bad) for g, bad in zip(groups, wrong, strict=True))
+        pairs = zip(groups, mended, strict=True)
+        groups = [replace(group, recoding=found) for group, found in pairs if found is not None]
     return groups
-
-
-def _merged(group: Group, wrong: NDArray[np.bool_]) -> Group | None:
-    """Merge failing classes of persons with the ones that cost least; None: nothing is left."""
-    if not wrong.any():
-        return group
-    if group.recoding.classes == 1:
-        return None
-    number = merged(group.recoding, np.flatnonzero(wrong))
-    return replace(group, recoding=relabelled(group.recoding, number, join=True))
 
 
 def _failing(

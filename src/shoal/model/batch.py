@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import NamedTuple, Protocol, TypeVar
 
-from shoal.model.runtime import Encoder
+from shoal.model.sets import SetEncoder
 from shoal.privacy import (
     EquivalenceClass,
     Needs,
@@ -326,7 +326,7 @@ def supersets(
 
 
 def assign_classes(
-    encoder: Encoder,
+    encoder: SetEncoder,
     tuples: Sequence[Sequence[object]],
     histograms: Sequence[Histogram],
     *,
@@ -392,7 +392,10 @@ class _TupleAssignment:
     """The class of every tuple of a batch."""
 
     def __init__(
-        self, encoder: Encoder, tuples: Sequence[Sequence[object]], histograms: Sequence[Histogram]
+        self,
+        encoder: SetEncoder,
+        tuples: Sequence[Sequence[object]],
+        histograms: Sequence[Histogram],
     ) -> None:
         self.encoder = encoder
         self.tuples = tuples

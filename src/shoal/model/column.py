@@ -1,4 +1,4 @@
-"""One column of a model where encoders run: which classes cover a value, and what is released.
+"""One column of a model where encoders run: where a value stands, and which cells cover it.
 
 Written like `runtime`, in the part of Python that CPython from 3.8 on and MicroPython share.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.core.keys import SPACE, date_key, number_key
-from shoal.model.document_types import Cell, ColumnDocument, Key, MaskRule, Plan, Range
+from shoal.model.document_types import Cell, ColumnDocument, Key, MaskRule, Plan
 
-MEMO = 50000  # texts that a column remembers before it forgets all of them
+MEMO = 4096  # texts that a column remembers before it forgets all of them
 
 
 class Rejected(ValueError):
@@ -37,51 +37,32 @@ def text_of(value: object) -> str | None:
 
 
 class Column:
-    """One column of one block of classes: which of them cover a value.
+    """One column of a model: what a text is compared by, and where a value stands among the cuts.
 
-    `entry` is the column as the model file has it, `bits` the set of classes of each cell.
+    The place of a value is 0 where it is missing, 1 below the first cut, 2 from there to below the
+    second one, and so on; -1 where it has none. `entry` is the column as the model file has it.
     """
 
-    def __init__(self, entry: ColumnDocument, plan: Plan, bits: list[int]) -> None:
+    def __init__(self, entry: ColumnDocument, plan: Plan) -> None:
         self.scale = entry["scale"]
         self.form = plan["form"]
         self.absent = plan["absent"]
         self.index = plan["index"]
         self.parents = plan["parents"]
         self.mask = entry.get("mask")
-        self.anything = 0
-        self.missing = 0
-        self.values: dict[str, int] = {}
-        self.nodes: dict[int, int] = {}
-        self.masked: dict[int, dict[str | None, int]] = {}
-        self.ranges: list[Range] = []
-        for cell, members in zip(entry["cells"], bits):
-            if members:
-                self._add(cell, members)
-        self.missing |= self.anything
-        ends = {r[0] for r in self.ranges} | {r[2] for r in self.ranges}
-        self.ends = sorted(end for end in ends if end is not None)
-        self.segments: dict[int, int] = {}
+        self.is_tree = self.scale == "text" and len(plan["labels"]) > 0
+        keys = [self.cut_key(cut) for cut in entry.get("cuts", [])]
+        self.cuts: list[Key] = [key for key in keys if key is not None]
+        bounds = [entry.get("first"), entry.get("last")]
+        self.bounds = [None if end is None else self.cut_key(end) for end in bounds]
+        self.missing_place = 0 if entry.get("missing") else -1
         self.memo: dict[object, int] = {}
 
-    def _add(self, cell: Cell, members: int) -> None:
-        if "any" in cell:
-            self.anything |= members
-        elif "missing" in cell:
-            self.missing |= members
-        elif "node" in cell:
-            self.nodes[cell["node"]] = self.nodes.get(cell["node"], 0) | members
-        elif "value" in cell or "values" in cell:
-            for value in cell.get("values") or [cell["value"]]:
-                self.values[value] = self.values.get(value, 0) | members
-        elif "mask" in cell:
-            known = self.masked.setdefault(cell["lost"], {})
-            known[cell["mask"]] = known.get(cell["mask"], 0) | members
-        else:
-            ends = [None if end is None else self.key(end) for end in (cell["low"], cell["high"])]
-            is_open = cell.get("open", "")
-            low_open, high_open = is_open in ("low", "both"), is_open in ("high", "both")
-            self.ranges.append((ends[0], low_open, ends[1], high_open, members))
+    def cut_key(self, cut: str | int) -> Key | None:
+        """Return what a cut of a model document is compared by."""
+        if isinstance(cut, int):
+            return (cut,)
+        return (cut,) if self.scale == "text" else self.key(cut)
 
     def key(self, text: str) -> Key | None:
         """Return what a text is compared by; None if it has no place on this scale."""
@@ -94,6 +75,22 @@ class Column:
             found = self.index.get(text, self.index.get(text.strip(SPACE)))
         return None if found is None else (found,)
 
+    def line_key(self, text: str) -> Key | None:
+        """Return what a text is compared with cuts by; None if it has no place."""
+        if self.scale != "text":
+            return self.key(text)
+        if self.is_tree:
+            node = self.node(text)
+            return None if node < 0 else (node,)
+        if self.mask:
+            full = hide(text, self.mask, 0)
+            if full is None:
+                return None
+            if self.mask["direction"] == "left":
+                full = "".join([full[len(full) - 1 - i] for i in range(len(full))])
+            return (full,)
+        return (text.strip(SPACE),)
+
     def text(self, value: object) -> str | None:
         """Return a value as text; None for a missing one, marks of missing values included."""
         text = text_of(value)
@@ -101,36 +98,52 @@ class Column:
             return None
         return text
 
-    def cover(self, value: object) -> int:
-        """Return the classes that cover a value."""
+    def place(self, value: object) -> int:
+        """Return the place of a value among the cuts; -1 if it has none."""
         found = self.memo.get(value)
         if found is not None:
             return found
         text = self.text(value)
-        found = self.missing if text is None else self._cover_text(text)
+        found = self.missing_place if text is None else self._place(text)
         if value is None or isinstance(value, str):  # 1, 1.0 and True would share a place
             if len(self.memo) >= MEMO:
                 self.memo.clear()
             self.memo[value] = found
         return found
 
-    def _cover_text(self, text: str) -> int:
-        found = self.anything
-        if self.nodes:
-            node = self.node(text)
-            while node >= 0:
-                found |= self.nodes.get(node, 0)
+    def _place(self, text: str) -> int:
+        key = self.line_key(text)
+        first, last = self.bounds
+        if key is None or (first is not None and key < first) or (last is not None and last < key):
+            return -1
+        low, high = 0, len(self.cuts)
+        while low < high:
+            middle = (low + high) // 2
+            if key < self.cuts[middle]:
+                high = middle
+            else:
+                low = middle + 1
+        return low + 1
+
+    def covers(self, cell: Cell, value: object) -> bool:
+        """Say whether what a cell releases covers a value that its cuts let through."""
+        if "missing" in cell:
+            return self.text(value) is None
+        if "node" in cell:
+            text = self.text(value)
+            node = -1 if text is None else self.node(text)
+            while node >= 0 and node != cell["node"]:
                 node = self.parents[node]
-        if self.values:
-            found |= self.values.get(text, self.values.get(text.strip(SPACE), 0))
-        if self.mask:
-            for lost in self.masked:
-                found |= self.masked[lost].get(hide(text, self.mask, lost), 0)
-        if self.ranges:
-            key = self.key(text)
-            if key is not None:
-                found |= self._segment(key)
-        return found
+            return node >= 0
+        if "value" in cell:
+            text = self.text(value)
+            return text is not None and (
+                cell["value"] == text or cell["value"] == text.strip(SPACE)
+            )
+        if "mask" in cell and self.mask:
+            text = self.text(value)
+            return text is not None and hide(text, self.mask, cell["lost"]) == cell["mask"]
+        return True
 
     def node(self, text: str) -> int:
         """Return the node of a text in the column's hierarchy; -1 if there is none."""
@@ -138,29 +151,6 @@ class Column:
         if found < 0 and self.scale == "number":
             key = number_key(text)
             found = -1 if key is None else self.index.get(key, -1)
-        return found
-
-    def _segment(self, key: Key) -> int:
-        """Return the ranges around a key: between two neighbouring ends they are the same."""
-        low, high = 0, len(self.ends)
-        while low < high:
-            middle = (low + high) // 2
-            if self.ends[middle] < key:
-                low = middle + 1
-            else:
-                high = middle
-        place = 2 * low
-        if low < len(self.ends) and self.ends[low] == key:
-            place += 1
-        found = self.segments.get(place)
-        if found is None:
-            found = 0
-            for first, first_open, last, last_open, members in self.ranges:
-                above = first is None or first < key or (first == key and not first_open)
-                below = last is None or key < last or (last == key and not last_open)
-                if above and below:
-                    found |= members
-            self.segments[place] = found
         return found
 
 

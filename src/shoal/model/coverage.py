@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.model.column import Column
 from shoal.model.document_types import ColumnDocument, Key, Plan
-from shoal.model.runtime import Encoder, lowest
+from shoal.model.sets import SetColumn, SetEncoder, lowest
 
 _CELLS_AT_ONCE = 4096
 _MOST_BYTES = 300_000_000  # that the sets of all segments of a line may take
 
 
-def precompute_coverage(encoder: Encoder) -> None:
+def precompute_coverage(encoder: SetEncoder) -> None:
     """Let an encoder know what covers each segment of each column before it is asked.
 
     The encoder of a device looks at all ranges whenever it meets a new segment, and needs
@@ -41,7 +40,7 @@ def covered_runs(
     for begin in range(0, len(runs), _CELLS_AT_ONCE):
         some = entry.copy()
         some["cells"] = entry["cells"][begin : begin + _CELLS_AT_ONCE]
-        column = Column(some, plan, [1 << i for i in range(len(some["cells"]))])
+        column = SetColumn(some, plan, [1 << i for i in range(len(some["cells"]))])
         _precompute(column)
         inside = 0
         first: dict[int, int] = {}
@@ -59,7 +58,7 @@ def covered_runs(
     return runs
 
 
-def _precompute(column: Column) -> None:
+def _precompute(column: SetColumn) -> None:
     """Walk along a line. A class has one range in a column: coming and going turns its bit."""
     ends = {end: i for i, end in enumerate(column.ends)}
     segments = 2 * len(ends) + 1  # each end is a segment of its own

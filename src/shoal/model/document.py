@@ -13,11 +13,14 @@ from typing import NamedTuple, TypeGuard, cast
 from shoal.core.dates import is_form
 from shoal.core.errors import ModelFormatError
 from shoal.core.keys import date_key, number_key
+from shoal.model.cut_tree import regions_of
 from shoal.model.document_types import Cell, ColumnDocument, MaskRule, ModelDocument
+from shoal.model.tree_check import check_cut_column, checked_tree
+from shoal.model.trust import Trust, admit
 from shoal.model.upgrades import UPGRADES
 
 FORMAT = "shoal-model"
-VERSION = 2
+VERSION = 3
 MOST_BYTES = 64 * 2**20
 ON_UNSEEN = ("suppress", "nearest", "error")
 SCALES = ("number", "date", "rank", "text")
@@ -96,10 +99,11 @@ def checked(document: object) -> ModelDocument:
 
 
 def fingerprint_of(document: Mapping[str, object]) -> str:
-    """Return the SHA-256 of everything in a document but its fingerprint."""
+    """Return the SHA-256 of everything in a document but its fingerprint and signature."""
     from hashlib import sha256  # a device that only encodes does not need it
 
-    content = {key: value for key, value in document.items() if key != "fingerprint"}
+    seals = ("fingerprint", "signature")
+    content = {key: value for key, value in document.items() if key not in seals}
     try:
         text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
@@ -115,26 +119,26 @@ def is_sealed(document: object) -> bool:
     return given is not None and bool(given == fingerprint_of(document))
 
 
-def refuse_changed(document: object) -> None:
-    """Refuse a model file of the present version whose fingerprint is of another content.
-
-    An older one is sealed by no fingerprint that could be computed today.
+def refuse_untrusted(document: object, trust: Trust | None = None) -> None:
+    """Refuse a model file that was changed, carries no fingerprint, or is not trusted.
 
     Raises:
-        ModelFormatError: it was changed.
+        ModelFormatError: see `trust.admit`.
     """
-    if not isinstance(document, Mapping) or document.get("version") != VERSION:
-        return
-    if document.get("fingerprint") is not None and not is_sealed(document):
-        raise _refuse("its fingerprint does not fit it; it was changed")
+    if isinstance(document, Mapping):
+        admit(document, fingerprint_of(document), trust or Trust(), document.get("counts"))
 
 
 def _check(document: Mapping[str, object]) -> None:
     _check_facts(document)
     about = _check_schema(document.get("schema"))
     quasi = _check_released(document, about)
-    sizes = _check_columns(document.get("columns"), quasi, about)
-    _check_regions(document, sizes)
+    is_tree = document.get("tree") is not None
+    sizes = _check_columns(document.get("columns"), quasi, about, is_tree=is_tree)
+    if is_tree:
+        _check_tree(document)
+    else:
+        _check_regions(document, sizes)
     levels = document.get("levels")
     if levels is not None and (
         not isinstance(levels, Mapping)
@@ -144,6 +148,13 @@ def _check(document: Mapping[str, object]) -> None:
         raise _refuse("its levels do not fit its columns")
     if not _is_text(document.get("fingerprint", "")):
         raise _refuse("its fingerprint is not a text")
+    signature = document.get("signature")
+    if signature is not None and (
+        not isinstance(signature, Mapping)
+        or set(signature) != {"key", "value"}
+        or not all(map(_is_text, signature.values()))
+    ):
+        raise _refuse("its signature is damaged")
 
 
 def _check_facts(document: Mapping[str, object]) -> None:
@@ -223,14 +234,14 @@ def _check_released(document: Mapping[str, object], about: _About) -> list[str]:
     return [name for name in released if about[name]["role"] == "quasi"]
 
 
-def _check_columns(columns: object, quasi: list[str], about: _About) -> list[int]:
+def _check_columns(columns: object, quasi: list[str], about: _About, *, is_tree: bool) -> list[int]:
     """Check the quasi-identifiers; return how many cells each one has."""
     if not isinstance(columns, list) or not all(isinstance(c, Mapping) for c in columns):
         raise _refuse("its columns are missing")
     if [column.get("name") for column in columns] != quasi:
         raise _refuse("its columns are not the schema's quasi-identifiers")
     for column, name in zip(columns, quasi, strict=True):
-        _check_column(column, name, about[name])
+        _check_column(column, name, about[name], is_tree=is_tree)
     return [len(column["cells"]) for column in columns]
 
 
@@ -244,7 +255,9 @@ class _Ground(NamedTuple):
     form: str | None  # of dates
 
 
-def _check_column(column: Mapping[str, object], name: str, about: Mapping[str, object]) -> None:
+def _check_column(
+    column: Mapping[str, object], name: str, about: Mapping[str, object], *, is_tree: bool
+) -> None:
     if any(key not in ColumnDocument.__annotations__ for key in column):
         raise _refuse(f"column {name!r} has keys that no column has")
     scale, cells = column.get("scale"), column.get("cells")
@@ -261,8 +274,21 @@ def _check_column(column: Mapping[str, object], name: str, about: Mapping[str, o
         raise _refuse(f"column {name!r}: its date_format is damaged")
     length = _mask_length(column.get("mask"), name)
     ground = _Ground(scale, len(labels), set(order or labels), length, form)
-    if not all(_is_cell(cell, ground) for cell in cells):
+    plain = [_without_cuts(cell) for cell in cells] if is_tree else cells
+    if not all(_is_cell(cell, ground) for cell in plain):
         raise _refuse(f"column {name!r}: a cell is damaged")
+    if is_tree:
+        check_cut_column(column, name, about)
+    elif not {"cuts", "first", "last", "missing", "variant"}.isdisjoint(column):
+        raise _refuse(f"column {name!r} has cuts, and the model no tree")
+
+
+def _without_cuts(cell: object) -> object:
+    """Return what a cell of a tree says of its label; one of a range has the label alone."""
+    if not isinstance(cell, Mapping):
+        return cell
+    label = {key: value for key, value in cell.items() if key not in ("cut", "variant")}
+    return {"any": label["label"]} if set(label) == {"label"} else label
 
 
 def _labels(tree: object, name: str) -> list[str]:
@@ -294,6 +320,8 @@ def _mask_length(mask: object, name: str) -> int:
 
 def _is_cell(cell: object, ground: _Ground) -> bool:
     if not isinstance(cell, Mapping) or any(key not in Cell.__annotations__ for key in cell):
+        return False
+    if "cut" in cell or "variant" in cell:  # of a model without a tree
         return False
     if "label" in cell and not _is_text(cell["label"]):
         return False
@@ -342,6 +370,25 @@ def _check_regions(document: Mapping[str, object], sizes: list[int]) -> None:
                 raise _refuse("a region in it names a cell that is not there")
     if document.get("counts") is not None:
         _check_counts(document, len(regions))
+
+
+def _check_tree(document: Mapping[str, object]) -> None:
+    if "regions" in document:
+        raise _refuse("it has a tree and regions; one of them is enough")
+    classes = checked_tree(document)
+    if document.get("counts") is not None:
+        _check_counts(document, classes)
+
+
+def explicit_regions(document: ModelDocument) -> list[list[int]]:
+    """Return the cells of each class: those of the document, or those that its tree makes."""
+    tree = document.get("tree")
+    if tree is None:
+        return document["regions"]
+    found = regions_of(document["columns"], tree)
+    if found is None:
+        raise _refuse("its tree does not fit its cells")
+    return found
 
 
 def _check_counts(document: Mapping[str, object], regions: int) -> None:

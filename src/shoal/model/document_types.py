@@ -14,7 +14,7 @@ Record = Mapping[str, object]  # a record by the names of its columns
 Released = dict[str, object]
 Labels = list[str | None]  # what a tuple of quasi-identifiers is released as
 Key = tuple[int | str, ...]  # what a value is compared by; keys of one column sort as its values do
-Range = tuple[Key | None, bool, Key | None, bool, int]  # low, is it open, high, is it open, classes
+Range = tuple[Key | None, bool, Key | None, bool, int]  # low, is it open, high, is it open, of what
 
 
 class MaskRule(TypedDict):
@@ -41,6 +41,15 @@ class Cell(TypedDict, total=False):
     high: str | None
     open: str
     label: str
+    cut: list[int]
+    variant: int
+
+
+class TreeOfCuts(TypedDict):
+    """The cuts that divide the domain into regions; see `cut_tree`."""
+
+    cut: list[int]
+    left: list[int]
 
 
 class ColumnDocument(TypedDict):
@@ -51,6 +60,11 @@ class ColumnDocument(TypedDict):
     root: str
     cells: list[Cell]
     mask: NotRequired[MaskRule]
+    cuts: NotRequired[list[str | int]]
+    first: NotRequired[str | None]
+    last: NotRequired[str | None]
+    missing: NotRequired[bool]
+    variant: NotRequired[str]
 
 
 class TreeDocument(TypedDict, total=False):
@@ -91,10 +105,12 @@ class ModelDocument(TypedDict):
     released: list[str]
     removed: list[str]
     columns: list[ColumnDocument]
-    regions: list[list[int]]
+    regions: NotRequired[list[list[int]]]
+    tree: NotRequired[TreeOfCuts]
     counts: list[int] | None
     levels: NotRequired[dict[str, int]]
     fingerprint: NotRequired[str]
+    signature: NotRequired[dict[str, str]]
 
 
 class Plan(TypedDict):

@@ -14,10 +14,11 @@ from shoal.model.document import (
     FORMAT,
     VERSION,
     checked,
+    explicit_regions,
     fingerprint_of,
     is_sealed,
     read_model,
-    refuse_changed,
+    refuse_untrusted,
 )
 from shoal.model.document_types import (
     Cell,
@@ -25,9 +26,30 @@ from shoal.model.document_types import (
     MaskRule,
     ModelDocument,
     SchemaDocument,
+    TreeOfCuts,
 )
+from shoal.model.trust import Trust
 from shoal.privacy import Promise
 from shoal.schema.schema import REMOVED, Schema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cuts:
+    """Where the regions of a column begin.
+
+    Attributes:
+        at: the first value, text or node behind each cut, in ascending order.
+        first, last: what a line begins and ends with; None: no end.
+        missing: the missing value stands before all others, and may be cut off.
+        variant: for each class, which of the cells between its cuts it releases, a digit of 36;
+            None: there is one everywhere.
+    """
+
+    at: tuple[str | int, ...]
+    first: str | None = None
+    last: str | None = None
+    missing: bool = False
+    variant: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +62,7 @@ class ModelColumn:
         cells: the distinct released cells; what each covers is described in
             `model.schema.json`.
         mask: for masked texts: char, length, direction, pad and fill.
+        cuts: of a model that has a tree.
     """
 
     name: str
@@ -47,6 +70,7 @@ class ModelColumn:
     root: str
     cells: tuple[Cell, ...]
     mask: MaskRule | None = None
+    cuts: Cuts | None = None
 
     def to_document(self) -> ColumnDocument:
         """Return the column as plain data."""
@@ -58,6 +82,14 @@ class ModelColumn:
         }
         if self.mask is not None:
             document["mask"] = self.mask.copy()
+        if self.cuts is not None:
+            document["cuts"] = list(self.cuts.at)
+            if self.cuts.first is not None:
+                document["first"], document["last"] = self.cuts.first, self.cuts.last
+            if self.cuts.missing:
+                document["missing"] = True
+            if self.cuts.variant is not None:
+                document["variant"] = self.cuts.variant
         return document
 
 
@@ -71,8 +103,11 @@ class RecodingModel:
             the order of preference: a record goes to the first one that covers it.
         counts: the training records of each class; None in models of version 1.
         levels: the level of each column, for full-domain recoding.
+        tree: the cuts that make the regions, where these divide the domain. Classes are then
+            numbered from left to right.
         on_unseen: what happens to a record that no class covers.
         sealed: it was learned here, or its document had a fingerprint that fits it.
+        signature: who signed its fingerprint, and the signature.
 
     Guarantee:
         Every tuple in it is shared by as many training records as its promise asks for;
@@ -88,8 +123,10 @@ class RecodingModel:
     utility: Mapping[str, float | None]
     counts: tuple[int, ...] | None = None
     levels: Mapping[str, int] | None = None
+    tree: TreeOfCuts | None = None
     on_unseen: str = "suppress"
     sealed: bool = field(default=True, compare=False)
+    signature: Mapping[str, str] | None = field(default=None, compare=False)
 
     @property
     def privacy(self) -> tuple[Promise, ...]:
@@ -127,12 +164,17 @@ class RecodingModel:
             "released": list(self.schema.released),
             "removed": [a.name for a in self.schema.attributes if a.role in REMOVED],
             "columns": [column.to_document() for column in self.columns],
-            "regions": [list(region) for region in self.regions],
             "counts": None if self.counts is None else list(self.counts),
         }
+        if self.tree is None:
+            document["regions"] = [list(region) for region in self.regions]
+        else:
+            document["tree"] = {"cut": list(self.tree["cut"]), "left": list(self.tree["left"])}
         if self.levels is not None:
             document["levels"] = dict(self.levels)
         document["fingerprint"] = fingerprint_of(document)
+        if self.signature is not None:
+            document["signature"] = dict(self.signature)
         return document
 
     def to_json(self) -> str:
@@ -144,8 +186,8 @@ class RecodingModel:
         return "{" + ",\n ".join(parts) + "}\n"
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a model file.
+    def load(cls, path: str | Path, *, trust: Trust | None = None) -> Self:
+        """Read a model file; trust: what it must show before it is used.
 
         Raises:
             ModelFormatError: it is newer, damaged, hostile, or no model at all.
@@ -153,7 +195,7 @@ class RecodingModel:
         try:
             document = read_model(str(path))
             model = cls.from_document(document)
-            refuse_changed(document)
+            refuse_untrusted(document, trust)
         except ModelFormatError as error:
             problem = str(error.facts["problem"])
             if problem.startswith(str(path)):
@@ -190,13 +232,28 @@ class RecodingModel:
                     root=column["root"],
                     cells=tuple(cell.copy() for cell in column["cells"]),
                     mask=column.get("mask"),
+                    cuts=_cuts(column),
                 )
                 for column in found["columns"]
             ),
-            regions=tuple(tuple(region) for region in found["regions"]),
+            regions=tuple(tuple(region) for region in explicit_regions(found)),
+            tree=found.get("tree"),
             utility=dict(found["utility"]),
             counts=None if counts is None else tuple(counts),
             levels=None if levels is None else dict(levels),
             on_unseen=found["on_unseen"],
             sealed=is_sealed(document),
+            signature=found.get("signature"),
         )
+
+
+def _cuts(column: ColumnDocument) -> Cuts | None:
+    if "cuts" not in column:
+        return None
+    return Cuts(
+        at=tuple(column["cuts"]),
+        first=column.get("first"),
+        last=column.get("last"),
+        missing=column.get("missing", False),
+        variant=column.get("variant"),
+    )

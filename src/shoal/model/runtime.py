@@ -1,9 +1,9 @@
 """The encoder that runs everywhere: from a model document and a record to a released record.
 
 Written in the part of Python that CPython from 3.8 on and MicroPython share. `shoal edge export`
-copies this file, `column`, `lines` and `core.keys` without their imports, and the
-JavaScript export follows them line by line. Sets of classes are integers, one bit a class in the
-order of preference; a record's class is the lowest bit that all its columns have in common.
+copies this file, `column`, `cut_tree`, `cell_index`, `lines` and `core.keys` without their imports,
+and the JavaScript export follows them line by line. A record's class is looked up: by a walk down
+the model's tree of cuts, or, where classes may overlap, by an index of their cells.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from shoal.core.keys import number_key
-from shoal.model.column import Column, Rejected, label_of, text_of
+from shoal.model.cell_index import CellIndex
+from shoal.model.column import Rejected, label_of, text_of
+from shoal.model.cut_tree import CutTree
 from shoal.model.document_types import (
     AttributeDocument,
     Cell,
@@ -24,32 +26,7 @@ from shoal.model.document_types import (
     Released,
 )
 
-BLOCKS = (131072, 32768, 8192)  # classes that one set holds, where memory allows
-BLOCK = 2048  # … and otherwise
-ROOM = 64000000  # bytes that the sets of all cells may take
-HAS_LENGTH = hasattr(1, "bit_length")  # MicroPython's integers cannot say how long they are
-
-
-def block_size(classes: int, cells: int) -> int:
-    """Return how many classes one set holds: all of them, if the sets of all cells fit."""
-    for size in BLOCKS:
-        if cells * min(size, classes) // 8 <= ROOM:
-            return size
-    return BLOCK
-
-
-def lowest(members: int) -> int:
-    """Return the place of the lowest bit."""
-    if HAS_LENGTH:
-        return (members & -members).bit_length() - 1
-    place = 0
-    while not members & 0xFFFFFFFF:
-        members >>= 32
-        place += 32
-    while not members & 1:
-        members >>= 1
-        place += 1
-    return place
+MOST_TEMPLATES = 1024  # classes whose labels are remembered, before all of them are forgotten
 
 
 def _plan(entry: ColumnDocument, about: AttributeDocument, marks: list[str]) -> Plan:
@@ -96,17 +73,12 @@ class Encoder:
         self.names = [entry["name"] for entry in entries]
         self.roots: Labels = [entry["root"] for entry in entries]
         self.cells = [entry["cells"] for entry in entries]
-        self.regions = model["regions"]
         self.others = schema["others"]
         self.plans = [
             _plan(entry, schema["columns"][entry["name"]], schema.get("missing", []))
             for entry in entries
         ]
-        self.blocks = []
-        self.block = block_size(len(self.regions), sum(len(cells) for cells in self.cells))
-        for begin in range(0, max(len(self.regions), 1), self.block):
-            self.blocks.append(self._block(entries, self.regions[begin : begin + self.block]))
-        self.first = self.blocks[0]
+        self.index: CutTree | CellIndex = self._index(model)
         self.labels = [
             [label_of(cell, plan["labels"]) for cell in cells]
             for cells, plan in zip(self.cells, self.plans)
@@ -117,69 +89,61 @@ class Encoder:
         self.known = dict.fromkeys(self.released + self.removed, 1)
         self.templates: dict[int, Released] = {}
 
-    def _block(self, entries: list[ColumnDocument], regions: list[list[int]]) -> list[Column]:
-        bits = [[0] * len(entry["cells"]) for entry in entries]
-        for place, region in enumerate(regions):
-            for column, cell in enumerate(region):
-                bits[column][cell] |= 1 << place
-        return [
-            Column(entry, plan, members) for entry, plan, members in zip(entries, self.plans, bits)
-        ]
+    def _index(self, model: ModelDocument) -> CutTree | CellIndex:
+        tree = model.get("tree")
+        if tree is not None:
+            return CutTree(model["columns"], self.plans, tree)
+        return CellIndex(model["columns"], self.plans, model["regions"])
 
-    def find(self, values: Sequence[object], among: list[int] | None = None) -> int:
-        """Return the class of a tuple of quasi-identifiers; -1 if none covers it.
+    @property
+    def classes(self) -> int:
+        """Return how many classes the model has."""
+        index = self.index
+        return index.classes if isinstance(index, CutTree) else len(index.regions)
 
-        among: for each block, the set of classes that may be taken; None: all.
-        """
-        base = 0
-        for block in self.blocks:
-            members = -1 if among is None else among[base // self.block]
-            for column, value in zip(block, values):
-                found = column.memo.get(value)
-                if found is None:
-                    found = column.cover(value)
-                members &= found
-                if not members:
-                    break
-            if members > 0:
-                return base + lowest(members)
-            base += self.block
-        return -1
+    def find(self, values: Sequence[object]) -> int:
+        """Return the class of a tuple of quasi-identifiers; -1 if none covers it."""
+        return self.index.find(values)
+
+    def region(self, number: int) -> list[int]:
+        """Return the cells of a class."""
+        index = self.index
+        return index.region(number) if isinstance(index, CutTree) else index.regions[number]
 
     def nearest(self, values: Sequence[object]) -> tuple[int, list[int]]:
         """Return the class that covers a tuple in most columns, and the columns it does not.
 
         Of equals, the first: classes stand in the order of preference.
         """
-        best = -1
-        least = len(self.names) + 1
-        base = 0
-        for block in self.blocks:
-            covers = [column.cover(value) for column, value in zip(block, values)]
-            exact = [(1 << min(self.block, len(self.regions) - base)) - 1]  # by columns missed
-            for found in covers:
-                exact.append(0)
-                for missed in range(len(exact) - 1, 0, -1):
-                    here, before = exact[missed], exact[missed - 1]
-                    exact[missed] = (here & found) | (before ^ (before & found))
-                exact[0] &= found
-            for missed, members in enumerate(exact):
-                if members and missed < least:
-                    best, least = base + lowest(members), missed
-                    break
-            base += self.block
-        if best < 0:
-            return -1, list(range(len(self.names)))
-        place = best % self.block
-        block = self.blocks[best // self.block]
-        wrong = [j for j, value in enumerate(values) if not (block[j].cover(value) >> place) & 1]
-        return best, wrong
+        covers = [self.covering(j, value) for j, value in enumerate(values)]
+        best: list[int] = list(range(len(values)))
+        found = -1
+        for number in range(self.classes):
+            region = self.region(number)
+            wrong = [j for j, cells in enumerate(covers) if region[j] not in cells]
+            if found < 0 or len(wrong) < len(best):
+                best, found = wrong, number
+        return found, best
+
+    def covering(self, j: int, value: object) -> dict[int, int]:
+        """Return the cells of a column that cover a value, as the keys of a dictionary."""
+        if isinstance(self.index, CellIndex):
+            return dict.fromkeys(self.index.columns[j].cells(value), 1)
+        column = self.index.columns[j]
+        place = column.place(value)
+        found = {}
+        for number, cell in enumerate(self.cells[j]):
+            low, high = cell["cut"]
+            is_whole = low < 0 and high == self.index.ends[j]
+            if (is_whole or low < place <= high) and column.covers(cell, value):
+                found[number] = 1
+        return found
 
     def widen(self, column: int, cell: Cell, value: object) -> str | None:
         """Return a label that covers both a cell and a value outside it."""
         plan = self.plans[column]
-        text = self.first[column].text(value)
-        node = -1 if text is None or "node" not in cell else self.first[column].node(text)
+        text = self.index.columns[column].text(value)
+        node = -1 if text is None or "node" not in cell else self.index.columns[column].node(text)
         above = {}
         while node >= 0:
             above[node] = 1
@@ -193,7 +157,7 @@ class Encoder:
 
     def labels_of(self, region: int) -> Labels:
         """Return what a class releases."""
-        return [names[cell] for names, cell in zip(self.labels, self.regions[region])]
+        return [names[cell] for names, cell in zip(self.labels, self.region(region))]
 
     def tuple_of(self, values: Sequence[object]) -> tuple[Labels | None, int]:
         """Return (labels, class) of a tuple: the class is -1 where no class covers it.
@@ -212,7 +176,7 @@ class Encoder:
             return None, -1
         labels = self.labels_of(region)
         for column in wrong:
-            cell = self.cells[column][self.regions[region][column]]
+            cell = self.cells[column][self.region(region)[column]]
             labels[column] = self.widen(column, cell, values[column])
         return labels, -1
 
@@ -240,6 +204,8 @@ class Encoder:
             return self.release(record, self.tuple_of(self.values(record))[0])
         template = self.templates.get(region)
         if template is None:
+            if len(self.templates) >= MOST_TEMPLATES:
+                self.templates.clear()
             template = self.templates[region] = self._template(self.labels_of(region))
         return self._fill(record, dict(template))
 

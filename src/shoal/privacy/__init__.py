@@ -7,6 +7,10 @@
     AlphaKAnonymity   (alpha,k)-anonymity     k records, no sensitive value above a share alpha
     BetaLikeness      beta-likeness           no value's share gains more than beta times its own
     DeltaDisclosure   delta-disclosure        every value's share stays within a factor e^delta
+    MUniqueness       m-uniqueness            m sensitive values, all equally frequent
+    KmAnonymity       km-anonymity            any m items that a record holds are held by k
+    Requirements      privacy-requirements    … certain items, by k records or none
+    RhoUncertainty    rho-uncertainty         m items known make no sensitive one likelier than rho
 
 A missing sensitive value is a value of its own: it counts in every histogram.
 """
@@ -20,9 +24,14 @@ from shoal.privacy.nt_closeness import NTCloseness
 from shoal.privacy.alpha_k_anonymity import AlphaKAnonymity
 from shoal.privacy.beta_likeness import BetaLikeness
 from shoal.privacy.delta_disclosure import DeltaDisclosure
+from shoal.privacy.m_uniqueness import MUniqueness
+from shoal.privacy.km_anonymity import KmAnonymity
+from shoal.privacy.requirements import Requirements
+from shoal.privacy.rho_uncertainty import RhoUncertainty
 
 # isort: on
 from shoal.privacy.distances import Reference
+from shoal.privacy.itemsets import Itemsets
 from shoal.privacy.judge import Verdict, judge_classes, judge_sizes
 from shoal.privacy.promise import (
     PROMISES,
@@ -43,13 +52,18 @@ __all__ = [
     "Better",
     "DeltaDisclosure",
     "EquivalenceClass",
+    "Itemsets",
     "KAnonymity",
+    "KmAnonymity",
     "LDiversity",
+    "MUniqueness",
     "NTCloseness",
     "Needs",
     "Option",
     "Promise",
     "Reference",
+    "Requirements",
+    "RhoUncertainty",
     "TCloseness",
     "Verdict",
     "expand",

@@ -93,7 +93,7 @@ def judge_classes(
         worst = value if worst is None else promise.better.worse(worst, value)
         if not holds:
             failing.append(position)
-            violating += (seen.records if seen.held is None else seen.held) * alike
+            violating += promise.violating(seen) * alike
     return Verdict(
         model=promise,
         holds=not failing,

@@ -34,6 +34,11 @@ class KAnonymity(Promise):
     def __post_init__(self) -> None:
         self._set_whole("k")
 
+    @classmethod
+    def is_asked(cls, given: Mapping[str, object]) -> bool:
+        """Return whether -k is there and is not that of privacy requirements."""
+        return "k" in given and "requirements" not in given
+
     @property
     def least_records(self) -> int:
         """Return k."""

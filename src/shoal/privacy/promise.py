@@ -19,6 +19,7 @@ from shoal.core.documents import Document, as_json
 from shoal.core.errors import PrivacyError
 from shoal.privacy.compiled import Compiled
 from shoal.privacy.distances import Reference, whole_counts
+from shoal.privacy.itemsets import Itemsets
 
 TOLERANCE = 1e-12
 """Relative slack where a float meets a bound (entropy l, t).
@@ -37,6 +38,7 @@ class Needs(Flag):
     HISTOGRAM = auto()  # records per value of its sensitive column
     REFERENCE = auto()  # the same of the whole table: a class is compared with all records
     SUPERSETS = auto()  # sets of records around the class
+    ITEMSETS = auto()  # the sets of items of its records
 
 
 class Better(StrEnum):
@@ -94,6 +96,7 @@ class EquivalenceClass:
         several: None: records are counted. Otherwise persons are, and this has, for each
             person with more than one value here, the places of these values.
         held: The number of records where persons are counted.
+        itemsets: The sets of items of its records, where the table has a column of sets.
 
     Raises:
         PrivacyError: the counts do not fit each other, such as a histogram that leaves
@@ -102,8 +105,8 @@ class EquivalenceClass:
     Example:
         >>> EquivalenceClass(3, [2, 1]).histogram
         (2, 1)
-        >>> EquivalenceClass(2, [2, 1], several=[(0, 1)]).counts_persons  # one has both values
-        True
+        >>> EquivalenceClass(2, [2, 1], several=[(0, 1)]).histogram  # two persons: one has both
+        (2, 1)
     """
 
     records: int
@@ -113,6 +116,7 @@ class EquivalenceClass:
     supersets: Sequence[tuple[int, Sequence[int]]] = ()
     several: Sequence[Sequence[int]] | None = None
     held: int | None = None
+    itemsets: Itemsets | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "records", whole_counts([self.records], "records")[0])
@@ -136,11 +140,6 @@ class EquivalenceClass:
                 whole < part for whole, part in zip(histogram, self.histogram, strict=True)
             ):
                 raise _fault("a superset does not contain the class")
-
-    @property
-    def counts_persons(self) -> bool:
-        """Say whether persons are counted, not records."""
-        return self.several is not None
 
     def shares(self) -> list[tuple[float, float]]:
         """Return, for each value that occurs in the table, its share here and there.
@@ -282,6 +281,10 @@ class Promise(ABC):
         """Return the measure of a class, and whether it keeps the promise."""
         value = self.measure(seen)
         return value, self.accepts(value)
+
+    def violating(self, seen: EquivalenceClass) -> int:
+        """Return how many records of a class that fails break it: all of them, as a rule."""
+        return seen.records if seen.held is None else seen.held
 
     def holds(self, seen: EquivalenceClass) -> bool:
         """Return whether this class keeps the promise."""

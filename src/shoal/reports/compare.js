@@ -17,6 +17,7 @@
     "seconds": (run) => run.seconds.total, "search, seconds": (run) => run.seconds.learn,
     "CPU seconds": (run) => run.cpu_seconds, "megabytes": (run) => run.megabytes,
   };
+  for (const run of runs) for (const name of Object.keys(run.measured || {})) MEASURES[name] = (each) => (each.measured || {})[name];
   const known = Object.keys(MEASURES).filter((name) => made.some((run) => number(MEASURES[name](run))));
   let chosen = made.find((run) => run.front) || runs[0];
 

@@ -10,11 +10,13 @@ from statistics import median
 
 from shoal.core.documents import Document, Json
 from shoal.reports.face import Face, percent
+from shoal.reports.fidelity import measured_figures
 
 COLUMNS = (
     "name", "table", "method", "promise", "release", "suppression_limit", "seed", "ncp", "loss",
     "il", "dm", "aecs", "sse_loss", "risk_average", "risk_maximum", "classes", "smallest_class",
-    "released", "suppressed", "seconds", "cpu_seconds", "megabytes", "front", "error",
+    "released", "suppressed", "k_marginal", "query_error", "seconds", "cpu_seconds", "megabytes",
+    "front", "error",
 )  # fmt: skip
 """The columns of the table of runs."""
 _COUNTS = ("records", "persons", "released", "suppressed", "classes", "smallest_class")
@@ -59,6 +61,11 @@ class Run:
         return _number(_mapping(self.report.get("utility")).get("ncp"))
 
     @property
+    def measured(self) -> Mapping[str, float]:
+        """Return the figures of fidelity and of models trained on it, where that was asked for."""
+        return measured_figures(self.report)
+
+    @property
     def risk(self) -> Mapping[str, Json]:
         """Return the risk of the release: on average, and of whoever is easiest to find."""
         after = _mapping(_mapping(self.report.get("risk")).get("after"))
@@ -83,6 +90,8 @@ class Run:
                 name: report.get(name)
                 for name in ("classes", "smallest_class", "released", "suppressed")
             },
+            "k_marginal": self.measured.get("k-marginal"),
+            "query_error": self.measured.get("query error"),
             "seconds": seconds.get("total"),
             "cpu_seconds": result.get("cpu_seconds"),
             "megabytes": result.get("megabytes"),
@@ -104,6 +113,9 @@ class Run:
             "privacy": report.get("privacy", []),
             "risk": dict(self.risk),
             "utility": dict(_mapping(report.get("utility"))),
+            "measured": dict(self.measured),
+            "fidelity": report.get("fidelity"),
+            "learning": report.get("learning"),
             "column_loss": dict(_mapping(report.get("column_loss"))),
             "sizes": result.get("sizes", []),
             "seconds": dict(_mapping(report.get("seconds"))),

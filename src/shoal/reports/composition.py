@@ -67,3 +67,57 @@ class Composition:
             "privacy": [result.to_document() for result in self.privacy],
             "warnings": list(self.warnings),
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intersected:
+    """What releases of a table that changes give away of a sensitive column, person by person.
+
+    The attacker knows in which class everybody is in every release, and takes a person's value for
+    the same in all of them.
+
+    Attributes:
+        certain: persons whose value is certain by one release, and by all of them together.
+        fewest: the values that are left for the person of whom most is known, by one release and
+            by all; 0: those of two releases have none in common, so that the value changed.
+        changed: persons of whom that is so.
+        narrowed: persons who have fewer values by all releases than by any one of them.
+        asked: values that everybody must be left with.
+        alike: how many persons, at least, share all classes of somebody; below: of how many
+            people these are fewer than a number.
+        k: so many must share them; None: that is not asked of releases over time.
+    """
+
+    releases: int
+    persons: int
+    repeated: int
+    certain: tuple[int, int]
+    fewest: tuple[int, int]
+    changed: int
+    narrowed: int
+    asked: int
+    alike: int
+    below: Mapping[int, int]
+    k: int | None
+
+    @property
+    def holds(self) -> bool:
+        """Say whether everybody is left with as many values, and among as many, as are asked."""
+        return min(self.fewest) >= self.asked and self.alike >= (self.k or 0)
+
+    def to_document(self) -> Document:
+        """Return it as plain data."""
+        return {
+            "holds": self.holds,
+            "releases": self.releases,
+            "persons": self.persons,
+            "repeated": self.repeated,
+            "certain": {"one": self.certain[0], "together": self.certain[1]},
+            "fewest": {"one": self.fewest[0], "together": self.fewest[1]},
+            "changed": self.changed,
+            "narrowed": self.narrowed,
+            "asked": self.asked,
+            "alike": self.alike,
+            "below": {str(k): number for k, number in self.below.items()},
+            "k": self.k,
+        }

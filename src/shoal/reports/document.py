@@ -151,11 +151,18 @@ class Measure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UtilityPart:
-    """Part 4: what was lost."""
+    """Part 4: what was lost.
+
+    Attributes:
+        models: trained on the release and beside it: model, trained on, macro-F1, AUC, accuracy.
+    """
 
     measures: tuple[Measure, ...]
     losses: Mapping[str, float]
     associations: Associations | None = None
+    fidelity: tuple[Measure, ...] = ()
+    models: tuple[tuple[str, str, str, str, str], ...] = ()
+    models_note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,11 +21,14 @@ from shoal.reports.document import (
     RiskPart,
     UtilityPart,
 )
+from shoal.reports.fidelity import WAYS
 from shoal.reports.pictures import Distribution, Pictures
 from shoal.reports.words import ROLES
 
 _FACTS = ("method",)
 _HASHES = ("release", "model")
+_FIDELITY = ("k-marginal score", "pMSE ratio")  # of no single value, column or query
+_MODELS = (WAYS["release"], WAYS["control"])
 FEW = 5
 """The least count that is shown where neither the promise nor a profile asks for more."""
 
@@ -161,6 +164,8 @@ def _utility(utility: UtilityPart) -> UtilityPart:
     return UtilityPart(
         measures=tuple(each for each in utility.measures if each.name in shares),
         losses=utility.losses,
+        fidelity=tuple(each for each in utility.fidelity if each.name in _FIDELITY),
+        models=tuple(each for each in utility.models if each[1] in _MODELS),
     )
 
 

@@ -123,10 +123,6 @@ def _columns(report: ReportDocument) -> list[Block]:
         for each in report.columns
         if each.role != "none"
     ]
-    left = [each for each in report.columns if each.role == "none"]
-    if left:
-        names = ", ".join(each.name for each in left)
-        rows.append((names, left[0].role, left[0].why, left[0].technique, ""))
     found: list[Block] = [
         _part(2, "The columns"),
         Table(
@@ -135,6 +131,10 @@ def _columns(report: ReportDocument) -> list[Block]:
             numbers=(4,),
         ),
     ]
+    left = [each.name for each in report.columns if each.role == "none"]
+    if left:  # in a row of the table dozens of names leave no room for the rest
+        text = f"Left out, because nobody gave them a role: {', '.join(left)}."
+        found.append(Text(text=text, tone="note"))
     drawn = [each for each in report.columns if each.bars is not None]
     for each in drawn:
         assert each.bars is not None
@@ -251,6 +251,19 @@ def _utility(utility: UtilityPart) -> list[Block]:
     if utility.measures:
         rows = [(each.name, each.text, each.sentence) for each in utility.measures]
         found.append(Table(head=("measure", "value", "it says"), rows=tuple(rows), numbers=(1,)))
+    if utility.fidelity:
+        rows = [(each.name, each.text, each.sentence) for each in utility.fidelity]
+        found += [
+            Heading(text="How near it is to the table", level=3),
+            Table(head=("measure", "value", "it says"), rows=tuple(rows), numbers=(1,)),
+        ]
+    if utility.models:
+        head = ("model", "trained on", "macro-F1", "AUC", "accuracy")
+        found += [
+            Heading(text="Models trained on it", level=3),
+            Table(head=head, rows=utility.models, numbers=(2, 3, 4)),
+            Text(text=utility.models_note, tone="note"),
+        ]
     if utility.associations is not None:
         found += _associations(utility.associations)
     return found

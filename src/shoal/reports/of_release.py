@@ -21,6 +21,7 @@ from shoal.reports.document import (
     UtilityPart,
 )
 from shoal.reports.external import for_outsiders, shown, threshold
+from shoal.reports.fidelity import fidelity_words, learning_note, learning_rows
 from shoal.reports.parts import (
     Found,
     answers,
@@ -85,6 +86,7 @@ def _decision(report: ReleaseReport, about: About, least: int) -> Decision:
     kept = "It keeps its promise." if verdict else "It does NOT keep its promise."
     return Decision(
         what=(
+            *_drawn(report),
             f"{shown(report.released, least)} {of}records of {about.table} are released{where}"
             f"{persons}; {shown(report.suppressed, least)} are suppressed.",
             f"The release was read again and verified after it was written. {kept}",
@@ -104,6 +106,12 @@ def _decision(report: ReleaseReport, about: About, least: int) -> Decision:
         ),
         warnings=report.warnings,
     )
+
+
+def _drawn(report: ReleaseReport) -> list[str]:
+    """Say before all else that values are drawn."""
+    found = report.facts.get("drawn")
+    return [str(found["note"])] if isinstance(found, dict) else []
 
 
 def _tables(report: ReleaseReport, least: int) -> list[str]:
@@ -327,6 +335,7 @@ def _utility(report: ReleaseReport) -> UtilityPart:
         name: "not known" if value is None else value if isinstance(value, str) else f"{value:,.6g}"
         for name, value in by_true_name(written(report.utility)).items()
     }
+    learned = report.facts.get("learning")
     return UtilityPart(
         measures=tuple(
             Measure(name=name, text=text, sentence=MEASURES.get(name, ""))
@@ -335,6 +344,12 @@ def _utility(report: ReleaseReport) -> UtilityPart:
         ),
         losses=dict(sorted(report.columns.items(), key=lambda item: -item[1])),
         associations=None if report.pictures is None else report.pictures.associations,
+        fidelity=tuple(
+            Measure(name=name, text=text, sentence=sentence)
+            for name, text, sentence in fidelity_words(report.facts.get("fidelity"))
+        ),
+        models=tuple(learning_rows(learned)),
+        models_note=learning_note(learned) if learned else "",
     )
 
 

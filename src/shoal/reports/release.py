@@ -271,7 +271,8 @@ class ReleaseReport(Rows):
         if self.utility.get("ncp") is not None:
             facts["loss (NCP)"] = percent(self.utility["ncp"] or 0.0)
         return Face(
-            title=f"{self.released:,} of {self.records:,} records released",
+            title=f"{self.released:,} of {self.records:,} records released"
+            + (", their values drawn" if "drawn" in self.facts else ""),
             facts=facts,
             rows=promise_rows(self.privacy),
             warnings=self.warnings,

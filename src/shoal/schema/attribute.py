@@ -44,6 +44,11 @@ class Kind(StrEnum):
     CATEGORICAL = "categorical"
     ORDINAL = "ordinal"
     DATE = "date"
+    SET = "set"  # of items, in one cell
+
+
+SET_SEP = "|"
+"""What stands between the items of a cell, where nobody says otherwise."""
 
 
 class Labels(StrEnum):
@@ -53,8 +58,8 @@ class Labels(StrEnum):
     TIGHT = "tight"  # from the smallest to the largest value, the lowest common ancestor
 
 
-USUAL_LABELS = Labels.TIGHT
-"""What a release writes where nobody asks for something else; a model: tight labels."""
+USUAL_LABELS = Labels.ROUND
+"""What releases and models write where nobody asks for something else."""
 
 
 def labels_named(name: object) -> Labels:
@@ -104,6 +109,8 @@ class Attribute:
     `dates` says how they are released: "iso", or the "same" way.
     `distance` says how far apart two of its categories are, one of DISTANCES; `beta` is the
     exponent of the weighted ones (0: every step of the tree weighs the same).
+    `set_sep` stands between the items of a cell of kind set; "json": a cell is a list in JSON.
+    `utility_constraints` are the sets of items that a label must not cross (coat, pcta).
     `release` is what its values are replaced by, before anything else happens to them; an
     identifying column without it is removed. The pseudonym of a person is always fresh: with the
     key of a project two releases could be joined, and no promise covers both.
@@ -120,7 +127,14 @@ class Attribute:
     beta: float = 1.0
     date_format: str | None = None
     dates: str = "iso"
+    set_sep: str = SET_SEP
+    utility_constraints: tuple[tuple[str, ...], ...] = field(default=(), repr=False)  # values, too
     release: Technique | None = None
+
+    @property
+    def is_set(self) -> bool:
+        """Say whether its cells are sets of items that are recoded."""
+        return self.kind is Kind.SET and self.role is Role.QUASI
 
     @property
     def is_released(self) -> bool:
@@ -132,12 +146,20 @@ class Attribute:
         """Say whether its values, or what replaced them, are released without being recoded."""
         return self.is_released and self.role is not Role.QUASI
 
+    @property
+    def is_waivable(self) -> bool:
+        """Say whether what is wrong with it may be meant: of a person column, its missing keys."""
+        return self.is_kept or self.role is Role.PERSON
+
     def __post_init__(self) -> None:
         if isinstance(self.hierarchy, Hierarchy) and self.hierarchy.name != self.name:
             object.__setattr__(self, "hierarchy", self.hierarchy.named(self.name))
         if self.role is Role.PERSON and isinstance(self.release, Pseudonym):
             object.__setattr__(self, "release", replace(self.release, fresh=True))
-        wrong = {**self._scale_faults(), **self._form_faults(), **self._release_faults()}
+        wrong = {
+            **self._scale_faults(), **self._form_faults(), **self._release_faults(),
+            **self._set_faults(),
+        }  # fmt: skip
         faults = [] if self.name else ["a column needs a name"]
         faults += [f"column {self.name!r}: {text}" for text, is_wrong in wrong.items() if is_wrong]
         if faults:
@@ -172,6 +194,27 @@ class Attribute:
             "dates must be iso or same": self.dates not in ("iso", "same"),
             "its order names a value twice": len(set(self.order)) != len(self.order),
         }
+
+    def _set_faults(self) -> dict[str, bool]:
+        """Return what may be wrong with how its sets are written, and whether it is."""
+        return {
+            "set_sep goes with kind: set": self.set_sep != SET_SEP and self.kind is not Kind.SET,
+            'set_sep must be one or more characters, none of them ()" or a line break': (
+                not self.set_sep or any(mark in self.set_sep for mark in '()"\n\r')
+            ),
+            "utility_constraints go with a column of sets that is a quasi-identifier": (
+                bool(self.utility_constraints) and not self.is_set
+            ),
+            "an item stands in its utility_constraints twice": (
+                len(set(self._constrained())) != len(self._constrained())
+            ),
+            "a column of sets takes a hierarchy of items, not one that is built": (
+                self.is_set and isinstance(self.hierarchy, Builder)
+            ),
+        }
+
+    def _constrained(self) -> list[str]:
+        return [item for each in self.utility_constraints for item in each]
 
     def _release_faults(self) -> dict[str, bool]:
         """Return what may be wrong with what its values are replaced by, and whether it is."""

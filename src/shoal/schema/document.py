@@ -19,7 +19,7 @@ from shoal.hierarchies.read import read_hierarchy, write_hierarchy
 from shoal.hierarchies.tree import Hierarchy
 from shoal.privacy import Promise
 from shoal.privacy import from_document as promise_from_document
-from shoal.schema.attribute import TECHNIQUES, Attribute, Kind, Labels, Others, Role
+from shoal.schema.attribute import SET_SEP, TECHNIQUES, Attribute, Kind, Labels, Others, Role
 from shoal.schema.techniques import Technique, read_technique, write_technique
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -30,7 +30,7 @@ _KEYS = frozenset(
 )  # fmt: skip
 _COLUMN_KEYS = frozenset(
     ("role", "kind", "hierarchy", "order", "weight", "bounds", "distance", "beta", "dates",
-     "date_format", "release")
+     "date_format", "release", "set_sep", "utility_constraints")
 )  # fmt: skip
 
 
@@ -171,13 +171,16 @@ def _attribute(name: str, values: object, *, folder: Path) -> Attribute:
     weight = entry.number("weight", 1.0, "above 0")
     beta = entry.number("beta", 1.0, "0 or above")
     distance = entry.name("distance")
-    bounds = _bounds(entry)
+    set_sep = entry.name("set_sep")
+    bounds, constraints = _bounds(entry), _constraints(entry)
     form, dates = values.get("date_format"), values.get("dates", "iso")
     if not isinstance(form, str | None) or not isinstance(dates, str):
         entry.fault("date_format and dates must be texts")
     hierarchy: Hierarchy | Builder | None = None
     try:
-        hierarchy = read_hierarchy(name, values.get("hierarchy"), folder=folder)
+        hierarchy = read_hierarchy(
+            name, values.get("hierarchy"), folder=folder, items=kind is Kind.SET
+        )
     except ShoalError as error:
         entry.fault(str(error))
     technique = _technique(entry)
@@ -195,6 +198,8 @@ def _attribute(name: str, values: object, *, folder: Path) -> Attribute:
         beta=beta,
         date_format=form,
         dates=dates,
+        set_sep=SET_SEP if set_sep is None else set_sep,
+        utility_constraints=constraints,
         release=technique,
     )
 
@@ -206,6 +211,17 @@ def _technique(entry: Entry) -> Technique | None:
     except ValueError as error:
         entry.fault(str(error))
         return None
+
+
+def _constraints(entry: Entry) -> tuple[tuple[str, ...], ...]:
+    listed, found = entry.values.get("utility_constraints", ()), []
+    for each in listed if isinstance(listed, list | tuple) else (None,):
+        items = tuple(each) if isinstance(each, list | tuple) else ()
+        if not items or not all(isinstance(item, str) and item for item in items):
+            entry.fault("utility_constraints must be a list of lists of items")
+            return ()
+        found.append(items)
+    return tuple(found)
 
 
 def _bounds(entry: Entry) -> tuple[float, float] | None:
@@ -251,7 +267,8 @@ def write_attribute(
         >>> write_attribute(Attribute(name="age", role=Role.QUASI, kind=Kind.NUMERIC))
         {'role': 'quasi', 'kind': 'numeric'}
     """
-    plain = ("kind", "order", "bounds", "weight", "distance", "beta", "date_format", "dates")
+    plain = ("kind", "order", "bounds", "weight", "distance", "beta", "date_format", "dates",
+             "set_sep", "utility_constraints")  # fmt: skip
     document: Document = {"role": str(attribute.role), **write_options(attribute, plain)}
     if attribute.hierarchy is not None:
         document["hierarchy"] = hierarchy(attribute.hierarchy)

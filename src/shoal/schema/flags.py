@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from shoal.core.documents import read_text
 from shoal.core.errors import SchemaError, ShoalError
 from shoal.core.suggest import did_you_mean
 from shoal.hierarchies.builder import Builder
@@ -60,9 +61,10 @@ def schema_from_flags(
         faults += [f"column {name!r} is named twice; name it once" for name in twice]
     recoded = [n for n, r in role_of.items() if r in _RECODED]
     if isinstance(hierarchies, Mapping):
-        trees = _given_trees(hierarchies, recoded, faults=faults)
+        trees = _given_trees(hierarchies, recoded, kinds.get(Kind.SET, ()), faults=faults)
     else:
-        trees = _trees(hierarchies, recoded, faults=faults)
+        sets = kinds.get(Kind.SET, ())
+        trees = _trees(hierarchies, recoded, sets, faults=faults)
     if faults:
         raise SchemaError(where="options", faults=faults)
     attributes = tuple(
@@ -126,6 +128,39 @@ def with_dates(schema: Schema, formats: Mapping[str, str], dates: str | None = N
     return replace(schema, attributes=tuple(dated(each) for each in schema.attributes))
 
 
+def with_set_sep(schema: Schema, separator: str | None) -> Schema:
+    """Return the schema with what stands between the items of its sets.
+
+    Raises:
+        SchemaError: it has no column of sets.
+    """
+    if separator is None:
+        return schema
+    sets = [each for each in schema.attributes if each.kind is Kind.SET]
+    if not sets:
+        raise SchemaError(where="--set-sep", faults=["goes with a column of sets (--set)"])
+    return schema.with_attributes([replace(each, set_sep=separator) for each in sets])
+
+
+def with_utility_constraints(schema: Schema, place: str | Path | None) -> Schema:
+    """Return the schema with the sets of items of a file, which labels must not cross.
+
+    place: a text file with a set a line, its items between |.
+
+    Raises:
+        SchemaError: it has no column of sets, or the file names an item twice.
+    """
+    if place is None:
+        return schema
+    if not schema.sets:
+        faults = ["goes with a column of sets (--set)"]
+        raise SchemaError(where="--utility-constraints", faults=faults)
+    lines = [line for line in read_text(place).splitlines() if line.strip()]
+    found = tuple(tuple(item for item in line.split("|") if item) for line in lines)
+    attribute = schema.attribute(schema.sets[0])
+    return schema.with_attributes([replace(attribute, utility_constraints=found)])
+
+
 def with_released_person(schema: Schema, how: str | None) -> Schema:
     """Return the schema whose release tells, by a pseudonym, which records are of one person.
 
@@ -144,7 +179,11 @@ def with_released_person(schema: Schema, how: str | None) -> Schema:
 
 
 def _given_trees(
-    given: Mapping[str, object], names: Sequence[str], *, faults: list[str]
+    given: Mapping[str, object],
+    names: Sequence[str],
+    sets: Sequence[str],
+    *,
+    faults: list[str],
 ) -> dict[str, Hierarchy | Builder]:
     """Read hierarchies that stand beside the names of their columns."""
     trees: dict[str, Hierarchy | Builder] = {}
@@ -160,7 +199,7 @@ def _given_trees(
             continue
         try:
             plain = str(entry) if isinstance(entry, Path) else entry
-            found = read_hierarchy(name, plain, folder=Path())
+            found = read_hierarchy(name, plain, folder=Path(), items=name in sets)
         except ShoalError as error:
             faults.append(f"column {name!r}: {error}")
             continue
@@ -170,7 +209,7 @@ def _given_trees(
 
 
 def _trees(
-    folder: str | Path | None, names: Sequence[str], *, faults: list[str]
+    folder: str | Path | None, names: Sequence[str], sets: Sequence[str], *, faults: list[str]
 ) -> dict[str, Hierarchy | Builder]:
     """Read the files *hierarchy_<column>.csv of a folder."""
     if folder is None:
@@ -186,7 +225,7 @@ def _trees(
             faults.append(f"--hierarchies {folder}: {len(found)} files for column {name!r}")
         elif found:
             try:
-                trees[name] = load_hierarchy(name, found[0])
+                trees[name] = load_hierarchy(name, found[0], items=name in sets)
             except ShoalError as error:
                 faults.append(f"{found[0].name}: {error}")
     return trees

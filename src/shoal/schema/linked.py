@@ -19,9 +19,10 @@ from shoal.core.suggest import did_you_mean
 from shoal.privacy import Promise, expand
 from shoal.privacy.combine import combined
 from shoal.schema.document import Entry, read_promises, write_attribute, write_options
-from shoal.schema.schema import Attribute, Others, Role, Schema
+from shoal.schema.schema import Attribute, Labels, Others, Role, Schema
 
-_KEYS = frozenset(("version", "tables", "privacy", "suppression_limit", "missing", "fold_case"))
+_OPTIONS = ("missing", "fold_case", "labels")
+_KEYS = frozenset(("version", "tables", "privacy", "suppression_limit", *_OPTIONS))
 _TABLE_KEYS = frozenset(("key", "parent", "foreign_key", "columns", "others", "waive"))
 _NAME = re.compile(r"\w[\w-]*")  # it is the name of a file, too
 
@@ -66,6 +67,7 @@ class LinkedSchema:
     missing: tuple[str, ...] = ()
     fold_case: bool = False
     suppression_limit: float = 0.0
+    labels: Labels | None = None
 
     def __post_init__(self) -> None:
         faults = [*_table_faults(self.tables), *_tree_faults(self.tables)]
@@ -126,8 +128,9 @@ class LinkedSchema:
                 if model.column is not None and model.column.startswith(f"{table.name}.")
             ]
             schema = replace(
-                table.schema, privacy=tuple(own), missing=self.missing, fold_case=self.fold_case
-            )
+                table.schema, privacy=tuple(own), missing=self.missing, fold_case=self.fold_case,
+                labels=self.labels,
+            )  # fmt: skip
             found.append(replace(table, schema=schema))
         return tuple(found)
 
@@ -212,6 +215,7 @@ class LinkedSchema:
             tables=_read_tables(document["tables"], folder=folder or Path(), faults=faults),
             missing=missing,
             fold_case=fold_case is True,
+            labels=None if document.get("labels") is None else entry.choice("labels", Labels),
             suppression_limit=entry.number("suppression_limit", 0.0, "between 0 and 1"),
         )
         privacy = read_promises(document.get("privacy", []), faults=faults)
@@ -230,7 +234,7 @@ class LinkedSchema:
             "tables": {table.name: _write_table(table, column) for table in self.tables},
             "privacy": [model.to_document() for model in self.privacy],
             "suppression_limit": self.suppression_limit,
-            **write_options(self, ("missing", "fold_case")),
+            **write_options(self, _OPTIONS),
         }
 
 

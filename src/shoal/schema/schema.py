@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Self
 
 from shoal.core.documents import Document, read_document
-from shoal.core.errors import MethodError, PrivacyError, SchemaError
+from shoal.core.errors import PrivacyError, SchemaError
 from shoal.core.suggest import did_you_mean
 from shoal.hierarchies.tree import Hierarchy
 from shoal.privacy import Promise
 from shoal.privacy.combine import combined
+from shoal.privacy.of_sets import promise_of_sets, speaks_of_sets
 from shoal.schema.attribute import (
     KEPT,
     REMOVED,
@@ -61,6 +62,8 @@ class Schema:
     proposals: Proposals = Proposals.NONE
 
     def __post_init__(self) -> None:
+        if self.sets:
+            object.__setattr__(self, "privacy", promise_of_sets(self.privacy))
         faults = _faults_of(self)
         if faults:
             raise SchemaError(where="schema", faults=faults)
@@ -79,6 +82,11 @@ class Schema:
     def quasi(self) -> tuple[str, ...]:
         """Names of the quasi-identifiers, in the schema's order."""
         return self.named(Role.QUASI)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """Names of the quasi-identifiers whose cells are sets of items."""
+        return tuple(a.name for a in self.attributes if a.is_set)
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -168,13 +176,18 @@ class Schema:
         return replace(self, privacy=kept, suppression_limit=limit)
 
     def with_person(self, names: Iterable[str]) -> Self:
-        """Return the schema in which these columns, and no others, say who a record is about."""
+        """Return the schema in which these columns, and no others, say who a record is about.
+
+        Records of nobody that were waived stay so.
+        """
         key = tuple(Attribute(name=name, role=Role.PERSON) for name in names)
         own = {a.name for a in key}
         others = tuple(
             a for a in self.attributes if a.role is not Role.PERSON and a.name not in own
         )
-        return replace(self, attributes=others + key)
+        is_waived = not {*self.person}.isdisjoint(self.waive)
+        waive = (*(n for n in self.waive if n not in self.person), *(sorted(own) * is_waived))
+        return replace(self, attributes=others + key, waive=waive)
 
     def without_person(self) -> Self:
         """Return the schema that removes the columns of the person and counts records."""
@@ -182,19 +195,8 @@ class Schema:
             Attribute(name=a.name, role=Role.IDENTIFYING) if a.role is Role.PERSON else a
             for a in self.attributes
         )  # fmt: skip
-        return replace(self, attributes=tuple(removed))
-
-    def refuse_persons(self, what: str) -> None:
-        """Refuse work that would count records where persons are to be counted.
-
-        Raises:
-            MethodError: the schema names who a record is about.
-        """
-        if self.person:
-            raise MethodError(
-                problem=f"{what} counts records, not persons; leave the person column out "
-                "(role identifying removes it), and the promise is one about records"
-            )
+        waive = tuple(name for name in self.waive if name not in self.person)
+        return replace(self, attributes=tuple(removed), waive=waive)
 
     def with_waived(self, names: Iterable[str]) -> Self:
         """Return the schema with further columns waived: released whatever they hold."""
@@ -212,6 +214,11 @@ class Schema:
             SchemaError: a column is missing or stands twice, or nobody named it.
         """
         faults = _column_faults(self, columns)
+        if self.sets:
+            named = ", ".join(map(repr, self.sets))
+            faults.append(
+                f"{named}: a column of sets is not taken here; see docs/guides/transactions.md"
+            )
         known = {a.name for a in self.attributes}
         extra = [name for name in columns if name not in known]
         if extra and self.others is Others.FAULT:
@@ -253,7 +260,7 @@ class Schema:
         if not isinstance(document, Mapping):
             raise SchemaError(where=where, faults=["a schema is a mapping with `columns`"])
         if "tables" in document:
-            text = "a schema of linked tables (`tables`): anonymize and verify take it"
+            text = "a schema of linked tables (`tables`): anonymize, verify and risk take it"
             raise SchemaError(where=where, faults=[text])
         faults: list[str] = []
         parts = read_schema(document, folder=folder or Path(), faults=faults)
@@ -293,16 +300,27 @@ def _faults_of(schema: Schema) -> list[str]:
         faults.append(f"target {schema.target!r} is not a released column of the schema")
     about = {a.name: a for a in schema.attributes}
     for name in schema.waive:
-        if name in about and not about[name].is_kept:
+        if name in about and not about[name].is_waivable:
             faults.append(
-                f"column {name!r} is {about[name].role}: only a kept column can be waived"
+                f"column {name!r} is {about[name].role}: only a kept column can be waived, "
+                "or that of the person"
             )
-    faults += _person_faults(schema)
+    faults += [*_person_faults(schema), *_set_faults(schema)]
     kinds = {a.name: str(a.kind or "") for a in schema.attributes if a.role is Role.SENSITIVE}
     trees = {a.name for a in schema.attributes if a.hierarchy is not None}
     for model in schema.privacy:
         faults += model.check(kinds, hierarchies=trees)
     return faults
+
+
+def _set_faults(schema: Schema) -> list[str]:
+    if len(schema.sets) > 1:
+        return ["only one column of sets can be a quasi-identifier; join them into one"]
+    return [
+        f"{model.name} needs a column of sets: a quasi-identifier of kind: set"
+        for model in schema.privacy
+        if speaks_of_sets(model) and not schema.sets
+    ]
 
 
 def _person_faults(schema: Schema) -> list[str]:

@@ -41,7 +41,7 @@ from shoal.schema.schema import Attribute, Kind, Schema
 ModelT = TypeVar("ModelT", bound=Promise)
 
 # White space, and what no eye sees at the end of a cell: byte order mark, zero-width characters.
-_EDGES = (
+EDGES = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"
     "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\ufeff\u200b\u200c\u200d\u2060\u200e\u200f"
@@ -58,7 +58,7 @@ def normal(text: str) -> str:
     """
     plain = text.strip()
     if not text.isascii():
-        plain = unicodedata.normalize("NFC", text.strip(_EDGES)).strip(_EDGES)
+        plain = unicodedata.normalize("NFC", text.strip(EDGES)).strip(EDGES)
     # A release may be --spreadsheet-safe: '+ is the value + there.
     bare = unguarded(plain)
     return plain if bare == plain else normal(bare)
@@ -75,7 +75,7 @@ def folded(text: str) -> str:
     kept = "".join(
         each
         for each in plain
-        if unicodedata.combining(each) < _ACCENTS and not each.isspace() and each not in _EDGES
+        if unicodedata.combining(each) < _ACCENTS and not each.isspace() and each not in EDGES
     )
     return unicodedata.normalize("NFC", kept)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,7 @@ class Domain:
         node: of a sensitive column, the ladder's node of each code.
         grid: where the intervals of a line may begin and end; None: at any value.
         lift: the node of the tree that is released for each node; None: the node itself.
+        is_blank: a class releases a value that all of it share, or else the root.
 
     Guarantee:
         `label(low, high)` covers every code from low to high, and
@@ -59,6 +61,7 @@ class Domain:
     node: tuple[int, ...] | None = None
     grid: Grid | None = None
     lift: tuple[int, ...] | None = field(default=None, repr=False)
+    is_blank: bool = False
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -76,6 +79,8 @@ class Domain:
 
     def cost(self, low: int, high: int) -> float:
         """Return the share of the column's information that releasing low … high loses."""
+        if self.is_blank and low != high:
+            return 1.0
         if self.tree is not None:
             return self.tree.heights[self.released_node(low, high)] / max(self.tree.height, 1)
         if low == high:
@@ -93,6 +98,8 @@ class Domain:
         """Return what is written for a class whose codes run from low to high."""
         if low == high:
             return self.labels[low]
+        if self.is_blank:
+            return self.root
         if self.tree is not None:
             return self.tree.labels[self.released_node(low, high)]
         if low == 0 and self.has_missing:
@@ -106,6 +113,8 @@ class Domain:
         assert self.tree is not None
         if low == high:
             return int(self.position[low])
+        if self.is_blank:
+            return self.tree.root
         node = self.tree.lca((int(self.position[low]), int(self.position[high])))
         return node if self.lift is None else self.lift[node]
 
@@ -114,6 +123,24 @@ class Domain:
         assert self.grid is not None
         return self.grid.span(str(self.labels[low]), str(self.labels[high]))
 
+    def alike_runs(
+        self, low: NDArray[np.int32], high: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return runs of codes that release the same; all days of a month are alike on a grid."""
+        if self.tree is not None or self.grid is None or not self.span:
+            return low, high
+        inner = self.labels[int(self.has_missing) :]
+        steps = [None] * self.has_missing + [self.grid.step(str(text)) for text in inner]
+        fresh = np.array([a != b for a, b in pairwise([object(), *steps])])
+        starts = np.flatnonzero(fresh)
+        which = np.cumsum(fresh) - 1
+        first, last = starts[which], np.append(starts[1:], len(steps))[which] - 1
+        several = low != high  # one value is released as it is
+        return (
+            np.where(several, first[low], low).astype(np.int32),
+            np.where(several, last[high], high).astype(np.int32),
+        )
+
     @property
     def is_plain_line(self) -> bool:
         """Say whether `label` tells every two runs of a line apart, whatever they are.
@@ -121,7 +148,7 @@ class Domain:
         But for those that all have the root's label. No text may look like an interval, or
         an interval with it like another one.
         """
-        if self.tree is not None or self.grid is not None:
+        if self.tree is not None or self.grid is not None or self.is_blank:
             return False
         texts = [text for text in (*self.labels, self.root) if text is not None]
         return len(set(texts)) == len(texts) and not any(

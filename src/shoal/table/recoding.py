@@ -117,9 +117,20 @@ class Recoding:
         if self.node is not None:
             nodes, where = np.unique(self.node[:, column], return_inverse=True)
             return [domain.ladder_label(int(node)) for node in nodes], where
-        pairs = self.low[:, column].astype(np.int64) << 32 | self.high[:, column]
+        runs, where = self.distinct_runs(column)
+        return [domain.label(low, high) for low, high in runs], where
+
+    def distinct_runs(self, column: int) -> tuple[list[tuple[int, int]], NDArray[np.int64]]:
+        """Return the runs of codes of one column's boxes, and the place of each class's.
+
+        Of runs that release the same, one stands for all.
+        """
+        domain = self.table.domains[column]
+        low, high = domain.alike_runs(self.low[:, column], self.high[:, column])
+        pairs = low.astype(np.int64) << 32 | high
         distinct, where = np.unique(pairs, return_inverse=True)
-        return [domain.label(int(pair >> 32), int(pair & 0xFFFFFFFF)) for pair in distinct], where
+        lows, highs = (distinct >> 32).tolist(), (distinct & 0xFFFFFFFF).tolist()
+        return list(zip(lows, highs, strict=True)), where
 
 
 def recoding_of(
@@ -227,6 +238,7 @@ def _label_numbers(
     domain: Domain, low: NDArray[np.int32], high: NDArray[np.int32]
 ) -> NDArray[np.int64]:
     """Number runs of codes so that those with the same label, and no others, share a number."""
+    low, high = domain.alike_runs(low, high)
     runs = low.astype(np.int64) << 32 | high
     if domain.is_plain_line:  # only what covers the missing value and others has one label
         if domain.has_missing:

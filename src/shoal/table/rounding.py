@@ -71,12 +71,21 @@ def grid_of(domain: Domain, attribute: Attribute) -> Grid | None:
     if not texts:
         return None
     if domain.kind is Kind.NUMERIC:
-        return NumberGrid(max(map(digits_of, texts)), attribute.bounds)
+        return NumberGrid(max(map(digits_of, texts)), _bounds(domain, attribute))
     if domain.kind is not Kind.DATE:
         return RankGrid(attribute.order) if attribute.order else None
     if texts[0][2:3] == ":":
         return ClockGrid()
     return DateGrid(attribute.date_format if attribute.dates == "same" else None)
+
+
+def _bounds(domain: Domain, attribute: Attribute) -> tuple[float, float] | None:
+    """Return the declared domain; None where values lie outside: cut-off labels would name them."""
+    inner = domain.position[int(domain.has_missing) :]
+    if attribute.bounds is None or not len(inner):
+        return None
+    low, high = attribute.bounds
+    return attribute.bounds if low <= inner[0] and inner[-1] <= high else None
 
 
 def read_span(domain: Domain, label: str) -> Span | None:

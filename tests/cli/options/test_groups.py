@@ -107,13 +107,34 @@ def test_made_keeps_what_is_given_and_the_defaults_of_the_rest(values):
             assert getattr(group, each.name) == values.get(each.name, default)
 
 
-def test_two_groups_with_one_option_are_refused_when_the_command_is_made():
-    def twice(one, other):
+@dataclass(frozen=True, kw_only=True)
+class Frames(Group):
+    """A group that shares an option with another."""
+
+    panel: ClassVar[str] = "Frames"
+
+    hue: str = option("red", "Of the frame, too.", "NAME")
+    width: int = option(1, "How wide.")
+
+
+def test_an_option_of_two_groups_is_one_option_that_the_second_explains():
+    seen = []
+
+    def paint(colours, frames):
+        seen.append((colours, frames))
         return 0
 
-    twice.__annotations__ = {"one": Colours, "other": Colours}
-    with pytest.raises(ValueError, match="duplicate parameter name"):
-        command(twice)
+    paint.__annotations__ = {"colours": Colours, "frames": Frames}
+    one = typer.Typer(add_completion=False)
+    one.command()(command(paint))
+    shown = typer.main.get_command(one)
+    assert sorted(each.name for each in shown.params) == sorted([*NAMES, "width"])
+    (hue,) = (each for each in shown.params if each.name == "hue")
+    assert (hue.help, hue.rich_help_panel) == ("Of the frame, too.", "Frames")
+    shown.main(args=["wall", "--hue", "blue"], standalone_mode=False)
+    ((colours, frames),) = seen
+    assert colours == Colours(place="wall", hue="blue", more={"x": None})
+    assert frames == Frames(hue="blue")
 
 
 def test_a_command_keeps_its_name_and_its_words():

@@ -11,14 +11,14 @@ from tests.engines.test_encode import golden, strange_people
 
 from shoal.engines.encoding import columns
 from shoal.engines.encoding.columns import ColumnCoder, distinct_rows
-from shoal.model.runtime import Encoder
+from shoal.model.sets import SetEncoder
 
 pytestmark = pytest.mark.local("a part of the local engine itself")
 
 
 @pytest.fixture(scope="module")
 def encoder():
-    return Encoder(golden("mondrian").to_document(), "suppress")
+    return SetEncoder(golden("mondrian").to_document(), "suppress")
 
 
 @settings(max_examples=40, deadline=None)
@@ -87,7 +87,7 @@ def test_missing_values_and_numbers_have_numbers_of_their_own(encoder):
 def test_widened_cells_depend_on_where_a_value_stands_in_its_tree():
     """Values that no region covers have numbers of their own where that decides the label."""
     model = golden("levels").to_document()
-    plain, near = Encoder(model, "suppress"), Encoder(model, "nearest")
+    plain, near = SetEncoder(model, "suppress"), SetEncoder(model, "nearest")
     frame = strange_people(400)
     more = 0
     for place, name in enumerate(plain.names):

@@ -23,7 +23,7 @@ from shoal.engines.encoding.tuples import (
 )
 from shoal.model.batch import Judge, assign_classes
 from shoal.model.column import Rejected
-from shoal.model.runtime import Encoder
+from shoal.model.sets import SetEncoder
 from shoal.privacy import KAnonymity, LDiversity
 
 pytestmark = pytest.mark.local("a part of the local engine itself")
@@ -33,7 +33,7 @@ NAMES = ["mondrian", "clusters", "levels"]
 
 def coded(name, frame, on_unseen):
     """Return the cover of a model, and the distinct tuples of a table with each record's own."""
-    encoder = Encoder(golden(name).to_document(), on_unseen)
+    encoder = SetEncoder(golden(name).to_document(), on_unseen)
     columns = [ColumnCoder(j, encoder) for j in range(len(encoder.names))]
     codes = [column.codes(frame[n]) for column, n in zip(columns, encoder.names, strict=True)]
     cover = Cover(encoder, columns)
@@ -115,7 +115,7 @@ def test_classes_are_assigned_as_devices_assign_them(name, on_unseen):
     for number, each in zip(which.tolist(), texts, strict=True):
         histograms[number][each] += 1
     values = [cover.values(row) for row in tuples.tolist()]
-    encoder = Encoder(golden(name).to_document(), on_unseen)
+    encoder = SetEncoder(golden(name).to_document(), on_unseen)
     released = assign_classes(encoder, values, histograms, judge=judge)
     wanted, lost = {}, Counter()
     for label, histogram in zip(released, histograms, strict=True):
@@ -159,7 +159,7 @@ def test_unseen_tuples_are_released_as_the_model_says_and_asked_once():
 
 
 def test_a_region_releases_its_labels():
-    encoder = Encoder(golden("mondrian").to_document(), "suppress")
+    encoder = SetEncoder(golden("mondrian").to_document(), "suppress")
     for region in range(len(encoder.regions)):
         assert list(released_tuple(encoder, region)) == encoder.labels_of(region)
 

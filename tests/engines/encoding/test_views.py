@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engines.test_encode import golden, strange_people
 
-from shoal.edge.fast import FastEncoder
 from shoal.engines.encoding import columns as encode_keys
 from shoal.engines.encoding import views as encode_views
 from shoal.engines.encoding.columns import ColumnCoder
 from shoal.engines.encoding.views import views_of
+from shoal.model.sets import SetEncoder
 
 pytestmark = pytest.mark.local("a part of the local engine itself")
 
@@ -86,7 +86,7 @@ def test_other_columns_and_other_layouts_are_left_to_polars(monkeypatch):
 @pytest.mark.parametrize("on_unseen", ["suppress", "nearest"])
 def test_texts_and_dictionaries_are_numbered_alike(name, on_unseen, monkeypatch):
     frame = strange_people(500)
-    encoder = FastEncoder(golden(name).to_document(), on_unseen)
+    encoder = SetEncoder(golden(name).to_document(), on_unseen)
 
     def values(column, series):
         """What each record is covered by, whatever the numbers are."""
@@ -104,7 +104,7 @@ def test_texts_and_dictionaries_are_numbered_alike(name, on_unseen, monkeypatch)
 
 def test_batches_share_one_table_of_texts():
     frame = strange_people(300)
-    encoder = FastEncoder(golden("levels").to_document(), None)
+    encoder = SetEncoder(golden("levels").to_document(), None)
     for j, label in enumerate(encoder.names):
         whole, pieces = ColumnCoder(j, encoder), ColumnCoder(j, encoder)
         wanted = whole.codes(frame[label])

@@ -1,4 +1,7 @@
-"""One Spark session for all tests of this folder; without Java they are skipped."""
+"""One Spark session for all tests that ask for it; without Java they are skipped.
+
+They are one group, the largest: xdist starts it first, and the other process takes the rest.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from tests import on_spark
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if "engines/spark/" in str(item.path):
+        if "engines/spark/" in str(item.path) and "spark" in item.fixturenames:
             item.add_marker(pytest.mark.xdist_group("spark"))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import polars as pl
 import pytest
@@ -38,6 +40,14 @@ def schema(quasi=("whole", "flat", "tree", "steps", "days"), **more):
     return shoal.Schema.from_document({"columns": columns, "suppression_limit": 0.1, **more})
 
 
+def measured_on_spark(document):
+    """Return what Spark says where the local engine measured a release: all but its fidelity."""
+    notes = {**document["notes"]}
+    notes["fidelity"] = "needs the tuples of the table on this machine (--engine local)"
+    assert document["fidelity"]
+    return {**document, "fidelity": None, "notes": notes}
+
+
 def near(value):
     """Return a document to compare with: its floats may differ in their last digits."""
     if isinstance(value, dict):
@@ -45,6 +55,14 @@ def near(value):
     if isinstance(value, list):
         return [near(each) for each in value]
     return pytest.approx(value) if isinstance(value, float) else value
+
+
+@contextmanager
+def without_cuts() -> Iterator[None]:
+    """Learn boxes, as Spark does where the driver does not take the tuples."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shoal.jobs.learn.cut_regions", lambda *given: None)
+        yield
 
 
 PROMISE = [shoal.KAnonymity(3), shoal.LDiversity(2)]

@@ -50,18 +50,20 @@ def run_job(master, place, stages, *person):
     assert sorted(p.name for p in place.iterdir() if p.name.startswith(".")) == []
 
 
+@pytest.mark.nightly
 def test_a_local_cluster_loses_an_executor_while_learning(java, place):
     run_job("local-cluster[2,1,1024]", place, "learn")
 
 
 def test_a_local_cluster_loses_an_executor_and_with_it_who_stands_behind_records(java, place):
+    """In every run: one executor goes while a model is learned, one while records are written."""
     person = "Note, or so"
     options = {"partitions": 3, "partition_by": "random", "seed": 4}
     known = schema().with_person([person])
     made = api.anonymize(frame(), known, privacy=PROMISE, **options)
     assert made.report.persons == 7
     made.table.write_csv(place / "wanted.csv")
-    run_job("local-cluster[2,1,1024]", place, "encode", person)
+    run_job("local-cluster[2,1,1024]", place, "learn,encode", person)
 
 
 @pytest.fixture
@@ -107,5 +109,6 @@ def waited(log, pattern):
     raise AssertionError(log.read_text(errors="ignore")[-2000:])
 
 
+@pytest.mark.nightly
 def test_a_standalone_cluster_loses_an_executor_while_writing(standalone, place):
     run_job(standalone, place, "encode")

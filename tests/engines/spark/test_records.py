@@ -11,7 +11,8 @@ pytest.importorskip("pyspark", reason="the package pyspark is not installed (sho
 from shoal.core.errors import OutputError
 from shoal.engines.base import Output
 from shoal.engines.spark.distributed import DRIVER_ROWS
-from shoal.engines.spark.records import SparkRecords, driver_rows, goal_of, judged_of
+from shoal.engines.spark.records import SparkRecords, driver_rows, judged_of
+from shoal.engines.spark.written import goal_of
 from shoal.formats.spark_table import SparkTable
 from shoal.schema.schema import Schema
 

@@ -125,7 +125,10 @@ def test_records_of_nobody_are_left_out_and_said():
     frame = table([("a", "x", "P"), ("a", "x", "Q"), ("b", "y", ""), ("b", "y", "?")])
     found = api.risk(frame, SCHEMA)
     assert (found.records, found.persons, found.classes) == (2, 2, 1)
-    assert "2 records whose classes name nobody are left out" in found.notices
+    said = "2 records whose classes name nobody are left out; no limit holds for them"
+    assert said in found.notices
+    assert found.prosecutor.maximum < found.maximum == 1
+    assert not found.within(0.99)
 
 
 def test_several_columns_form_the_key_of_a_person():

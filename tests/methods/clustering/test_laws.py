@@ -1,6 +1,7 @@
 """What every clustering method must keep, whatever the table and the promise."""
 
 import tracemalloc
+from functools import cache
 
 import numpy as np
 import pytest
@@ -99,25 +100,28 @@ def test_one_column_and_forty(method, columns):
     check_release(method(numbers(120, columns, 30), [KAnonymity(4)]), 4)
 
 
-@every_method
-def test_a_column_with_very_many_values(method):
+@cache
+def very_many_values():
+    """Return a tree of 100,000 leaves and a line of as many numbers."""
     labels = [f"{x:06d}" for x in range(100_000)]
     tree = Hierarchy.from_rows("zip", [(x, x[:4], x[:2], "*") for x in labels])
     zips = tree_domain("zip", Kind.CATEGORICAL, labels, tree, missing=False, weight=1.0)
-    ages = line_domain("age", Kind.NUMERIC, labels, [float(x) for x in labels])
-    codes = np.random.default_rng(0).integers(0, 100_000, (300, 2)).astype(np.int32)
-    table = from_codes((zips, ages), codes, np.ones(300, dtype=np.int64))
-    check_release(method(table, [KAnonymity(5)]), 5)
+    return zips, line_domain("age", Kind.NUMERIC, labels, [float(x) for x in labels])
+
+
+def drawn_from_very_many(rows):
+    codes = np.random.default_rng(0).integers(0, 100_000, (rows, 2)).astype(np.int32)
+    return from_codes(very_many_values(), codes, np.ones(rows, dtype=np.int64))
+
+
+@every_method
+def test_a_column_with_very_many_values(method):
+    check_release(method(drawn_from_very_many(300), [KAnonymity(5)]), 5)
 
 
 @every_method
 def test_memory_does_not_grow_with_the_square_of_the_rows(method):
-    labels = [f"{x:06d}" for x in range(100_000)]
-    tree = Hierarchy.from_rows("zip", [(x, x[:3], "*") for x in labels])
-    zips = tree_domain("zip", Kind.CATEGORICAL, labels, tree, missing=False, weight=1.0)
-    ages = line_domain("age", Kind.NUMERIC, labels, [float(x) for x in labels])
-    codes = np.random.default_rng(0).integers(0, 100_000, (3_000, 2)).astype(np.int32)
-    table = from_codes((zips, ages), codes, np.ones(3_000, dtype=np.int64))
+    table = drawn_from_very_many(3_000)
     method(numbers(60, 2, 50), [KAnonymity(5)])  # compiles
     tracemalloc.start()
     check_release(method(table, [KAnonymity(50)]), 50)

@@ -11,7 +11,7 @@ from tests.methods.sensitive_tables import PROMISES, counted
 
 from shoal.core.errors import MethodError
 from shoal.measures.utility import grouping_of, utility_of
-from shoal.methods.clustering import refine as module
+from shoal.methods.clustering import rounds as module
 from shoal.methods.judging import failing_classes, one_class
 from shoal.privacy import KAnonymity, TCloseness
 

@@ -14,7 +14,7 @@ from shoal.kernels.clustering.refine import Pieces
 from shoal.methods.arrays import promise_of
 from shoal.methods.catalogue import BestCut
 from shoal.methods.clustering import begin as module
-from shoal.methods.clustering.refine import EFFORTS
+from shoal.methods.clustering.rounds import EFFORTS
 from shoal.methods.clustering.space import space_of
 from shoal.privacy import KAnonymity, LDiversity
 

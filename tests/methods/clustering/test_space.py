@@ -7,12 +7,18 @@ from hypothesis import strategies as st
 from tests.methods.calls import kmember
 from tests.methods.clustering.tables import check_release, domains, tables
 from tests.naive.clustering import Losses
+from tests.naive.distortion import weighted_hierarchical_distance
 
-from shoal.kernels.clustering.space import FULL, places_of
-from shoal.measures.distortion import weighted_hierarchical_distance
+from shoal.core.grids import NumberGrid
+from shoal.kernels.clustering.space import FULL, SCALE, places_of
+from shoal.measures.cells import cost_of_run
+from shoal.measures.cells import leaves as leaves_of
 from shoal.methods.clustering.clusters import box_losses, costs
-from shoal.methods.clustering.space import space_of
+from shoal.methods.clustering.space import LEAVES, space_of
 from shoal.privacy import KAnonymity
+from shoal.schema.schema import Kind
+from shoal.table.domain import line_domain
+from shoal.table.rounding import lifts
 
 
 @given(ends=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=3),
@@ -85,3 +91,31 @@ def test_many_runs_cost_what_one_box_costs(ends, missing, short):
             places = places_of(space, j)
             full = int(space.column[j, FULL])
             assert min(places[high] - places[low], full) == expected
+
+
+@settings(max_examples=25, deadline=None)
+@given(places=st.lists(st.integers(0, 400), min_size=2, max_size=12, unique=True))
+def test_round_intervals_lose_what_the_domain_says(places):
+    texts = [str(place) for place in sorted(places)]
+    line = line_domain("x", Kind.NUMERIC, texts, sorted(map(float, places)))
+    line = replace(line, grid=NumberGrid(digits=0))
+    place = replace(domains()[1], lift=lifts(domains()[1].tree))
+    space = space_of((line, place), is_round=True)
+    for j, domain in enumerate((line, place)):
+        for low in range(len(domain)):
+            for high in range(low, len(domain)):
+                lost = costs(space, j, np.array([low]), np.array([high]))[0] / SCALE
+                assert lost == pytest.approx(domain.cost(low, high), abs=1e-5)
+
+
+def test_leaves_are_those_of_the_hierarchy():
+    line, place, sex = domains(missing=True)
+    space = space_of((line, place, sex), measure=LEAVES)
+    for j, domain in enumerate((line, place, sex)):
+        leaves = leaves_of(domain)
+        for low in range(len(domain)):
+            for high in range(low, len(domain)):
+                cover = cost_of_run(domain, low, high).cover
+                expected = (cover * leaves - 1) / (leaves - 1)
+                lost = costs(space, j, np.array([low]), np.array([high]))[0] / SCALE
+                assert lost == pytest.approx(expected, abs=1e-5)

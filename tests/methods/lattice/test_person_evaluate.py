@@ -29,7 +29,7 @@ def schema_of(promise, limit=0.0):
     columns = {"a": tree, "b": tree, "s": "sensitive", "who": "person"}
     return Schema.from_document(
         {"columns": columns, "privacy": [promise], "suppression_limit": limit,
-         "utility": "level-sum"}
+         "utility": "level-sum", "waive": ["who"]}
     )  # fmt: skip
 
 

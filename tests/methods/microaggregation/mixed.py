@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.naive import semantic as naive
 
 from shoal.hierarchies.tree import Hierarchy
-from shoal.methods.microaggregation.semantic import SCALE, distance_name
+from shoal.methods.microaggregation.semantic import SCALE, distance_name, units_of
 from shoal.methods.microaggregation.smdav import distinct_tuples
 from shoal.schema.schema import Kind
 from shoal.table.domain import MISSING_NODE, line_domain, tree_domain
@@ -85,8 +85,8 @@ def twin_of(domain, unit=SCALE, distance=None):
 
 def twins_of(table, distance=None):
     """Return the columns and the distinct tuples as the twin reads them."""
-    heaviest = max(d.weight for d in table.domains)
-    pairs = [twin_of(d, SCALE * d.weight / heaviest, distance) for d in table.domains]
+    units = units_of(table.domains, distance=distance)
+    pairs = [twin_of(d, unit, distance) for d, unit in zip(table.domains, units, strict=True)]
     codes, counts = distinct_tuples(table)
     entries = [
         (t, tuple(pairs[j][1][c] for j, c in enumerate(row)), int(n))

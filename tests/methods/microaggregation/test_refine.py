@@ -210,3 +210,56 @@ def test_groups_that_do_not_fit_are_refused():
     for label in (np.zeros(8, dtype=np.int64), np.zeros(7, dtype=np.int64)):
         with pytest.raises(KernelInputError):
             anneal(crowd, label, k=2, steps=1, heat=(1.0, 1.0), chance=chance)
+
+
+@pytest.mark.parametrize("records", [1, 40, 499, 500, 1_080, 2_500, 2_501, 9_000, 60_000])
+@pytest.mark.parametrize("k", [2, 3, 10, 50])
+def test_more_effort_has_more_steps_in_tables_of_every_size(records, k):
+    steps = {effort: sum(module._turns(records, k, effort, None)) for effort in module.EFFORTS}
+    assert 0 < steps["fast"] < steps["normal"] < steps["best"]
+    is_patient = module.PATIENT <= records <= module.FEW
+    times = module.EFFORTS["best"] * (module.LONGER if is_patient else 1)
+    assert steps["best"] == pytest.approx(times * steps["normal"], rel=1e-6)
+
+
+def test_small_tables_are_searched_again_and_those_in_between_longer():
+    assert len([*module._turns(100, 3, "best", None)]) == module.TURNS
+    assert len([*module._turns(1_000, 3, "best", None)]) == 1
+    assert len([*module._turns(9_000, 3, "best", None)]) == module.TURNS
+    assert len([*module._turns(60_000, 3, "best", None)]) == 1
+    assert all(len([*module._turns(n, 3, "normal", None)]) == 1 for n in (100, 1_000, 60_000))
+
+
+@pytest.mark.parametrize("effort", [*module.EFFORTS])
+def test_only_the_best_effort_is_patient(effort):
+    assert module._is_patient(module.PATIENT, effort) == (effort == "best")
+    assert not module._is_patient(module.PATIENT - 1, effort)
+    assert not module._is_patient(module.FEW + 1, effort)
+
+
+@given(st.integers(1, 40_000), st.integers(1_000, 10_000_000), st.sampled_from([0.3, 0.5]))
+def test_searches_of_a_turn_share_its_steps_and_cool_down(records, steps, first):
+    rounds = [*module._plan(records, steps, first)]
+    given_steps = sum(length for jobs in rounds for length, _ in jobs)
+    assert given_steps <= steps
+    assert given_steps > steps - 20  # but for what division leaves
+    heats = [heat for jobs in rounds for _, heat in jobs]
+    assert all(0 < heat <= first for heat in heats)
+    assert heats[0] > module.AGAIN[0]  # the first searches begin anew
+    assert len(rounds[0]) == (4 if records <= module.FEW else 2 if records <= module.SOME else 1)
+    if len(rounds[0]) > 1:  # the others go on from the best groups
+        assert rounds[1:] == [[(steps // 4, heat) for heat in module.AGAIN]]
+
+
+def test_a_table_in_between_is_searched_from_a_lower_heat(monkeypatch):
+    seen = []
+    monkeypatch.setattr(module, "STEPS", (2_000, 2_000))
+    plan = module._plan
+
+    def watched(records, steps, first=module.HEAT[0]):
+        seen.append(first)
+        return plan(records, steps, first)
+
+    monkeypatch.setattr(module, "_plan", watched)
+    refine(scattered(module.PATIENT), [KAnonymity(3)], effort="best")
+    assert seen == [module.HEAT[0], module.HEAT[0], module.WARM]  # fast, normal, best

@@ -18,8 +18,9 @@ from tests.methods.microaggregation.mixed import (
 from tests.naive import semantic as naive
 
 from shoal.hierarchies.tree import Hierarchy
-from shoal.measures.aggregation import sse_loss
 from shoal.methods.microaggregation.centroids import centroids
+from shoal.methods.microaggregation.semantic import units_of
+from shoal.methods.microaggregation.squared_error import sse_loss
 from shoal.privacy import KAnonymity, LDiversity
 from shoal.schema.schema import Kind
 from shoal.table.domain import tree_domain
@@ -31,10 +32,9 @@ METHODS = (mondrian_categorical, mondrian_unordered, sa_mondrian)
 def ranks_of(table, seed=None):
     """Return where each value stands in its column's order."""
     chance = None if seed is None else np.random.default_rng(seed)
-    heaviest = max(d.weight for d in table.domains)
     found = []
-    for domain in table.domains:
-        _, values = twin_of(domain, (1 << 30) * domain.weight / heaviest)
+    for domain, unit in zip(table.domains, units_of(table.domains), strict=True):
+        _, values = twin_of(domain, unit)
         order = np.arange(len(values))
         if chance is not None and domain.tree is not None:
             order = chance.permutation(len(values))

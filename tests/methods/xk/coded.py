@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.xk.rows import rows_of
 from shoal.schema.schema import Kind
 from shoal.table.domain import tree_domain
-from shoal.table.frequency import from_codes
+from shoal.table.frequency import NOBODY, ONCE, join_rows
 
 VALUES = ("a1", "a2", "a3", "b1", "b2")
 TREE = [(value, value[0], "*") for value in VALUES]
@@ -16,18 +18,29 @@ UP = {value: value[0] for value in VALUES}
 
 
 def frequency_table(records, *, columns, sensitive=0):
-    """Return the frequency table of (quasi-identifiers, sensitive values) tuples."""
-    quasi = [_domain(f"q{j}", [qi[j] for qi, _ in records], TREE) for j in range(columns)]
-    spread = [_domain(f"s{j}", [s[j] for _, s in records], None) for j in range(sensitive)]
-    codes = [[_code(d, qi[j]) for j, d in enumerate(quasi)] for qi, _ in records]
-    hidden = [[_code(d, s[j]) for j, d in enumerate(spread)] for _, s in records]
-    return from_codes(
+    """Return the frequency table of (quasi-identifiers, sensitive values[, person]) tuples."""
+    quasi = [_domain(f"q{j}", [qi[j] for qi, *_ in records], TREE) for j in range(columns)]
+    spread = [_domain(f"s{j}", [s[j] for _, s, *_ in records], None) for j in range(sensitive)]
+    codes = [[_code(d, qi[j]) for j, d in enumerate(quasi)] for qi, *_ in records]
+    hidden = [[_code(d, s[j]) for j, d in enumerate(spread)] for _, s, *_ in records]
+    who = [record[2] for record in records if len(record) > 2]
+    table, _ = join_rows(
         tuple(quasi),
         np.array(codes, dtype=np.int32).reshape(len(records), columns),
         np.ones(len(records), dtype=np.int64),
         sensitive_domains=tuple(spread),
         sensitive=np.array(hidden, dtype=np.int32).reshape(len(records), sensitive),
+        persons=_persons(who) if who else None,
     )
+    return table
+
+
+def _persons(who):
+    """Return the code of each record's person; None is nobody."""
+    times = Counter(who)
+    several = sorted(name for name, n in times.items() if name is not None and n > 1)
+    codes = {name: several.index(name) if name in several else ONCE for name in times}
+    return np.array([NOBODY if name is None else codes[name] for name in who], dtype=np.int32)
 
 
 def coded_rows(records, *, columns, sensitive=0):

@@ -107,3 +107,9 @@ def test_rounding_is_exact_at_whole_percents():
     assert predict(whole, 1).high == 97
     lost = Candidate(k=5, xk=5, records_k=93, records_xk=0, added=0, suppressed=7)
     assert predict(lost, 1).data_loss == 7
+
+
+def test_bounds_hold_where_one_pair_is_saved_of_a_table_that_would_release_nothing():
+    # Two pairs of 2 and one of 1 record: one of three may be saved, with most of the blanked cells.
+    none = Candidate(k=3, xk=3, records_k=0, records_xk=0, added=0, suppressed=5)
+    assert predict(none, 2, diversity=2, columns=4, blanked=6).bounds[0] <= 25

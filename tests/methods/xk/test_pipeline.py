@@ -11,7 +11,7 @@ from shoal.core.errors import MethodError, NoSolutionError
 from shoal.methods.xk.outcome import outcome_of
 from shoal.methods.xk.pipeline import COMBINATIONS, Plan, Techniques, carry_out
 from shoal.methods.xk.recommendation import Criteria, recommend_by
-from shoal.methods.xk.rows import BLANK, histogram, pairs_of
+from shoal.methods.xk.rows import BLANK, pairs_of
 from shoal.methods.xk.steps import diversify, undiverse_pairs
 
 
@@ -87,7 +87,7 @@ def test_no_technique_leaves_the_bounds_or_loses_more_than_predicted(table, k, t
         quasi=columns, columns=columns + sensitive, diversity=2 if sensitive else 1,
         sensitive_suppression=blank, blanked=int(rows.counts @ empty) if blank else 0,
     )  # fmt: skip
-    poor = histogram(undiverse_pairs(rows, diversity)) if sensitive else None
+    poor = undiverse_pairs(rows, diversity) if sensitive else None
     try:
         found = recommend_by(criteria, pairs_of(rows).sizes(), k=k, undiverse=poor)
     except NoSolutionError:

@@ -12,7 +12,20 @@ from hypothesis import strategies as st
 
 from shoal.core.errors import MethodError, NoSolutionError
 from shoal.methods.xk.candidates import Candidate, predict
-from shoal.methods.xk.recommendation import Criteria, recommend_from_counts
+from shoal.methods.xk.ranking import preference_of
+from shoal.methods.xk.recommendation import Criteria, recommend_by
+
+
+def recommend_from_counts(counts, k, *, undiverse=None, preference="none", **options):
+    criteria = Criteria(preference=preference_of(preference), **options)
+    return recommend_by(criteria, counts, k=k, undiverse=undiverse)
+
+
+def test_the_recommended_fraction_is_predicted():
+    pairs = {1: 346, 2: 193, 3: 115, 4: 95, 36: 784, 319: 1}
+    found = recommend_from_counts(pairs, 5, quasi=4)
+    assert found.recommended.fraction == "1/2"
+    assert (found.prediction().low, found.prediction().data_loss) == (97, 3)
 
 
 def pairs_of(small, large, records):

@@ -57,7 +57,7 @@ def test_pairs_count_records_and_can_look_at_some_columns_only():
     rows = coded_rows([(("a1", "b1"), ()), (("a1", "b2"), ()), (("a1", "b2"), ())], columns=2)
     assert sorted(pairs_of(rows).records) == [1, 2]
     assert pairs_of(rows, [0]).records.tolist() == [3]
-    assert pairs_of(rows).sizes() == {1: 1, 2: 1}
+    assert pairs_of(rows).sizes() == {1: (1, 1), 2: (1, 2)}
 
 
 def test_a_missing_sensitive_value_is_a_value_of_its_own():

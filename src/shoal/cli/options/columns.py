@@ -12,7 +12,12 @@ from shoal.cli.options.promise import PromiseOptions
 from shoal.cli.options.replacing import ReplacingOptions
 from shoal.core.documents import read_document
 from shoal.core.errors import SchemaError
-from shoal.schema.flags import schema_from_flags, with_released_person
+from shoal.schema.flags import (
+    schema_from_flags,
+    with_released_person,
+    with_set_sep,
+    with_utility_constraints,
+)
 from shoal.schema.schema import Attribute, Kind, Role, Schema
 
 
@@ -34,11 +39,16 @@ class ColumnOptions(Group):
         None, "Keep a pseudonym of the person: whole persons are made alike.", "pseudonym"
     )
     waive: str | None = option(
-        None, "Kept columns that are meant as they are, identifiers or not.", "A,B"
+        None, "Kept columns that are meant as they are; PERSON: records of nobody are.", "A,B"
     )
     numeric: str | None = option(None, "Columns that hold numbers.", "A,B")
     categorical: str | None = option(None, "Columns that hold categories.", "A,B")
     date: str | None = option(None, "Columns that hold dates.", "A,B")
+    set: list[str] | None = option(None, "Columns that hold sets of items.", "A,B")  # noqa: RUF009
+    set_sep: str | None = option(None, "What stands between the items of a set, or json.", "C")
+    utility_constraints: str | None = option(
+        None, "coat, pcta: a file with a set of items a line that no label may cross.", "FILE"
+    )
     date_format: list[str] | None = option(  # noqa: RUF009
         None, "How dates are written, such as %d.%m.%Y, or birth=%m/%d/%Y for one column.", "FORMAT"
     )
@@ -59,7 +69,8 @@ class ColumnOptions(Group):
         found = with_released_person(self._described(), self.release_person)
         if replaced is not None:
             found = replaced.added_to(found)
-        found = self._with_dates(self._with_marks(found))
+        found = with_set_sep(self._with_dates(self._with_marks(found)), self.set_sep)
+        found = with_utility_constraints(found, self.utility_constraints)
         if promised is not None:
             found = promised.added_to(found)
         return found.with_waived(names(self.waive))
@@ -76,6 +87,7 @@ class ColumnOptions(Group):
             Kind.NUMERIC: self.numeric,
             Kind.CATEGORICAL: self.categorical,
             Kind.DATE: self.date,
+            Kind.SET: ",".join(text for text in self.set or () if "=" not in text) or None,
         }
         if self.schema is not None:
             given = [f"--{'qi' if role is Role.QUASI else role}" for role in roles if roles[role]]

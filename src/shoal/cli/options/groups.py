@@ -74,10 +74,11 @@ def option(
     metavar: str | None = None,
     *,
     shown: bool | str = True,
+    flags: tuple[str, ...] = (),
     panel: str | None = None,
 ) -> Default:
     """Declare an option of a group; see `Option`."""
-    about = Option(text, metavar, shown, panel=panel)
+    about = Option(text, metavar, shown, flags, panel=panel)
     return field(default=default, metadata={"about": about})
 
 
@@ -178,16 +179,21 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
         if isinstance(kind, type) and issubclass(kind, Group):
             options = list(use.options(kind))
             groups[place.name] = kind, [each.name for each in options]
-            places += options
+            # An option that two groups share is one option, explained by the second.
+            shared = {each.name for each in options}
+            places = [each for each in places if each.name not in shared] + options
         else:
             places.append(place.replace(annotation=hint, kind=_KIND))
 
+    taken = {name for _, names in groups.values() for name in names}
+
     def run(**given: object) -> int:
         handed = {
-            place: made(kind, {name: given.pop(name) for name in names})
+            place: made(kind, {name: given[name] for name in names})
             for place, (kind, names) in groups.items()
         }
-        return function(**handed, **given)
+        own = {name: value for name, value in given.items() if name not in taken}
+        return function(**handed, **own)
 
     run.__name__, run.__doc__ = function.__name__, function.__doc__
     run.__signature__ = Signature(places)  # type: ignore[attr-defined]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from shoal.cli import standard
 from shoal.cli.options.groups import Group, argument, option
@@ -39,17 +39,23 @@ class FileOptions(Group):
     encoding: str | None = option(
         None, "Encoding of a CSV file, such as cp1252 (default: UTF-8).", "NAME"
     )
-    skip_lines: int = option(0, "Lines above the header of a CSV file.", "N")
+    skip_lines: int = option(0, "Lines above the header of a CSV file or a sheet.", "N")
+    sheet: str | None = option(None, "Sheet of an Excel file.", "NAME", shown="the first")
 
     def file(self, source: str) -> str | CsvFile:
         """Return a file, and how to read it where options say so; `-` is standard input."""
         if source == standard.MARK:
             source = str(standard.table())
-        if self.encoding is None and not self.skip_lines:
+        if self.encoding is None and not self.skip_lines and self.sheet is None:
             return source
         if is_url(source):
             raise refusal("options", "--encoding and --skip-lines go with a CSV file as INPUT")
-        from shoal.api import CsvFile
+        from shoal.api import CsvFile, ExcelFile
+
+        if Path(source).suffix.lower() == ".xlsx":
+            return ExcelFile(source, self.encoding, self.skip_lines, self.sheet)
+        if self.sheet is not None:
+            raise refusal("--sheet", "goes with an Excel file (.xlsx) as INPUT")
 
         return CsvFile(source, encoding=self.encoding, skip_lines=self.skip_lines)
 
@@ -59,7 +65,7 @@ class InputOptions(FileOptions):
     """Where a table is, and which engine reads it."""
 
     source: str = argument(
-        "Table: .csv .csv.gz .parquet .jsonl .arrow, a database URI, or - (standard input)", "INPUT"
+        "Table: .csv .parquet .xlsx .sav …, a database URI, or - (standard input)", "INPUT"
     )
     table: str | None = option(None, "INPUT is a database URI: its table.", "NAME")
     query: str | None = option(None, "INPUT is a database URI: a query.", "SQL")
@@ -100,9 +106,20 @@ class InputOptions(FileOptions):
             from shoal.api import Database
 
             return Database(uri=self.source, table=self.table, query=self.query)
+        if str(self.source).lower().endswith((".duckdb", ".ddb")):
+            from shoal.api import Database
+
+            path = Path(self.source).absolute()
+            return Database(uri=f"duckdb:///{path}", table=self.table, query=self.query)
         if asks:
             raise refusal("options", "--table and --query go with a database URI as INPUT")
         return file
+
+    def without_table(self) -> tuple[Self, str | None]:
+        """Return the options, and the table that --table names where INPUT is a file."""
+        if is_url(self.source) or self.table is None or self.query is not None:
+            return self, None
+        return replace(self, table=None), self.table
 
     def beside(self, source: str) -> object:
         """Return a further table, read by the same engine."""

@@ -10,7 +10,8 @@ from typing import ClassVar, TypedDict
 from shoal.cli.options.groups import Generated, Group, Option, generated, option
 from shoal.cli.options.input import refusal
 from shoal.cli.render import rows
-from shoal.methods.method import MEASURES, Method
+from shoal.core.suggest import did_you_mean
+from shoal.methods.method import ALIASES, MEASURES, Method
 from shoal.methods.parameters import choices, from_texts
 from shoal.methods.registry import METHODS, kind_named, method_named, resolve
 from shoal.reports.release import ReleaseReport
@@ -76,8 +77,8 @@ class MethodOptions(Group):
     method: str = option("auto", "See `shoal methods`.", "NAME")
     release: str | None = option(
         None,
-        "A class releases intervals and ancestors, or centroids.",
-        "generalize|aggregate",
+        "A class releases intervals and ancestors, or centroids; or values are drawn from labels.",
+        "generalize|aggregate|draw",
         shown="the method's own",
     )
     labels: str | None = option(
@@ -94,16 +95,26 @@ class MethodOptions(Group):
     suppression_limit: float | None = option(None, "Share of records that may be suppressed.", "X")
     utility: str | None = option(
         None,
-        f"What a lattice search minimizes: {', '.join(MEASURES[:-1])} or {MEASURES[-1]}.",
+        f"What a search minimizes. Lattices: {', '.join(MEASURES[:-1])} or {MEASURES[-1]}; "
+        "clusterings: ncp, loss or target; refine: sse, too.",
         "NAME",
-        shown="loss",
+        shown="loss for lattices, else ncp",
     )
     set: list[str] | None = option(  # noqa: RUF009
-        None, "A parameter of the method; see `shoal methods NAME`. May be repeated.", "NAME=VALUE"
+        None,
+        "A parameter of the method (see `shoal methods NAME`); or COLUMN: it holds sets of items. "
+        "May be repeated.",
+        "NAME=VALUE",
     )
     parameters: Mapping[str, object] = generated(_parameter_options)
     explain: bool = option(False, "Say why the chosen levels won.")
     target: str | None = option(None, "Column for the measure cm.", "COLUMN")
+    aim: str | None = option(
+        None,
+        "Keep what says most of this column; it is released as it is (bestcut, refine).",
+        "COLUMN",
+        flags=("--for",),
+    )
     seed: int = option(0, "Same seed, same bytes.", "N", panel="Engine")
     threads: int | None = option(None, "Threads.", "N", shown="all cores", panel="Engine")
 
@@ -114,8 +125,13 @@ class MethodOptions(Group):
 
     def added_to(self, schema: Schema) -> Schema:
         """Return the schema with what flags say of the search."""
-        if self.utility is not None and "utility" not in method_named(self.method).takes:
-            raise refusal("--utility", "goes with a lattice method, such as flash")
+        if self.aim is not None:
+            if self.utility is not None or self.target is not None:
+                raise refusal("--for", "stands for --utility information --target COLUMN")
+            self._check_utility("information")
+            schema = replace(schema, utility="information", target=self.aim)
+        if self.utility is not None:
+            self._check_utility(self.utility)
         if self.suppression_limit is not None:
             schema = replace(schema, suppression_limit=self.suppression_limit)
         if self.utility is not None:
@@ -124,12 +140,25 @@ class MethodOptions(Group):
             schema = replace(schema, labels=labels_named(self.labels))
         return schema if self.target is None else replace(schema, target=self.target)
 
+    def _check_utility(self, name: str) -> None:
+        """Refuse what the method would not minimize; `auto` stands for `refine`."""
+        method = method_named("refine" if self.method == "auto" else self.method)
+        if not method.utilities:
+            raise refusal("--utility", "goes with a lattice method, such as flash, or a clustering")
+        if ALIASES.get(name, name) not in method.utilities:
+            meant = did_you_mean(name, method.utilities, before=", ") or ";"
+            known = ", ".join(method.utilities)
+            text = f"--method {self.method} knows no measure {name!r}{meant} choose one of {known}"
+            raise refusal("--utility", text)
+
     def words(self, *, learns: bool) -> MethodWords:
         """Return what a request says of the search; refuse options that it would ignore.
 
         learns: a model is learned.
         """
         asked = method_named(self.method)
+        if learns and self.method == "auto" and self.utility is not None:  # Mondrian
+            raise refusal("--utility", "goes with a lattice method, such as flash, or a clustering")
         resolve(asked, release=self.release, learns=learns)  # refuses a release that is none
         given = {name: value for name, value in self.parameters.items() if value is not None}
         known = {each.name for each in asked.parameters()}
@@ -138,7 +167,7 @@ class MethodOptions(Group):
             named = ", ".join(ignored)
             text = f"{named}: not for --method {self.method}; see `shoal methods {self.method}`"
             raise refusal("options", text)
-        own = from_texts(kind_named(self.method), self.set or ())
+        own = from_texts(kind_named(self.method), [each for each in self.set or () if "=" in each])
         twice = [f"--{name} and --set {name}" for name in own if name in given]
         if twice:
             raise refusal("options", f"{', '.join(twice)} say the same; keep one of them")

@@ -15,6 +15,9 @@ class ReleasesWords(TypedDict):
     nested_in: str | None
     ledger: str | None
     waive_composition: tuple[str, ...]
+    after: str | None
+    counterfeits: str | None
+    counterfeit_table: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +36,20 @@ class ReleasesOptions(Group):
         None, "Releases of the ledger to stand beside all the same.", "N,N"
     )
 
+    after: str | None = option(
+        None, "Follow its releases over time: signatures are kept (--m).", "FILE"
+    )
+    counterfeits: str | None = option(
+        None, "With --after: fill classes with records of nobody, or wait.", "fill|none"
+    )
+    counterfeit_table: str | None = option(
+        None, "With --after: counterfeits by class, to be published.", "FILE"
+    )
+
     def files(self) -> tuple[str, ...]:
         """Return the files that are read and must not be written to."""
-        return tuple(each for each in (self.nested_in, self.ledger) if each is not None)
+        asked = (self.nested_in, self.ledger, self.after)
+        return tuple(each for each in asked if each is not None)
 
     def words(self) -> ReleasesWords:
         """Return what a request takes of them."""
@@ -43,4 +57,7 @@ class ReleasesOptions(Group):
             "nested_in": self.nested_in,
             "ledger": self.ledger,
             "waive_composition": tuple(names(self.waive_composition)),
+            "after": self.after,
+            "counterfeits": self.counterfeits,
+            "counterfeit_table": self.counterfeit_table,
         }

@@ -8,10 +8,12 @@ from importlib.resources import files
 
 from shoal.core.errors import MethodError
 from shoal.edge.loading import ModelSource, document_of
+from shoal.model.document import explicit_regions
 from shoal.model.document_types import ModelDocument
 
 __all__ = ["TARGETS", "export"]
 
+PARTS = ("column", "cut_tree", "cell_index", "runtime", "lines")  # of the runtime, in this order
 TARGETS = ("python", "micropython", "javascript")
 _HEAD = """\
 {mark} An encoder with its model in one file, written by shoal {version}.
@@ -52,7 +54,7 @@ def _head(document: ModelDocument, *, mark: str, call: str, run: str) -> str:
         mark=mark,
         version=__version__,
         method=document["method"],
-        classes=len(document["regions"]),
+        classes=len(explicit_regions(document)),
         records=document["records"],
         fingerprint=document.get("fingerprint", "unknown"),
         call=call,
@@ -78,7 +80,7 @@ def _python(document: ModelDocument, *, micro: bool) -> str:
         call="Encoder(MODEL).encode({…})",
         run=f"{'micropython' if micro else 'python3'} FILE < records > released",
     )
-    names = ("core/keys", "model/column", "model/runtime", "model/lines")
+    names = ("core/keys", *(f"model/{part}" for part in PARTS))
     runtime = "\n\n\n".join(_body(_read(f"{name}.py")) for name in names)
     # Annotations stay: MicroPython skips them, and CPython does with the line below.
     future = "" if micro else "from __future__ import annotations\n\n"

@@ -1,8 +1,8 @@
 // The encoder: from a model and a record to a released record. It follows shoal's
-// model/column.py, runtime.py and lines.py line by line, and needs nothing but the
+// model/column.py, cut_tree.py, cell_index.py, runtime.py and lines.py line by line, and needs nothing but the
 // language: Node, browsers and QuickJS run it alike.
 
-const MEMO = 50000; // texts that a column remembers before it forgets all of them
+const MEMO = 4096; // texts that a column remembers before it forgets all of them
 const DEEP = 40; // nesting that a line of JSON may have
 const SPACE = " \t\n\r\x0b\x0c";
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
@@ -147,13 +147,13 @@ function compare(a, b) {
   }
   if (typeof a === "number") return a - b;
   if (a === b) return 0;
-  const left = Array.from(a);
-  const right = Array.from(b);
-  const most = Math.min(left.length, right.length);
-  for (let i = 0; i < most; i += 1) {
-    if (left[i] !== right[i]) return left[i].codePointAt(0) - right[i].codePointAt(0);
-  }
-  return left.length - right.length;
+  const most = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < most && a[at] === b[at]) at += 1;
+  if (at === most) return a.length - b.length;
+  const [one, other] = [a.charCodeAt(at), b.charCodeAt(at)];
+  const isPair = (unit) => unit >= 0xd800 && unit < 0xe000; // such a character is behind all others
+  return isPair(one) === isPair(other) ? one - other : isPair(one) ? 1 : -1;
 }
 
 // A value of a record as text; null for a missing one.
@@ -167,11 +167,6 @@ function textOf(value) {
     return value === 0 ? "0" : String(value);
   }
   throw new Rejected("a quasi-identifier holds a list or an object");
-}
-
-// Sets of classes are arrays of 32-bit words, one bit a class in the order of preference.
-function union(into, from) {
-  for (let i = 0; i < into.length; i += 1) into[i] |= from[i];
 }
 
 function hide(text, mask, lost) {
@@ -192,12 +187,15 @@ function labelOf(cell, labels) {
   return cell.low === cell.high ? cell.low : "[" + cell.low + ", " + cell.high + "]";
 }
 
+function labelAt(cells, labels) {
+  return cells.map((cell) => labelOf(cell, labels));
+}
+
 class Column {
-  constructor(entry, about, marks, members, words) {
+  constructor(entry, about, marks) {
     this.scale = entry.scale;
     this.form = about.date_format;
     this.mask = entry.mask;
-    this.words = words;
     const tree = about.hierarchy || {};
     this.labels = tree.labels || [];
     this.parents = tree.parents || [];
@@ -212,52 +210,22 @@ class Column {
       this.index = new Map(about.order.map((value, place) => [value, place]));
     }
     this.absent = new Set(["", ...marks]);
-    this.anything = this.empty();
-    this.missing = this.empty();
-    this.values = new Map();
-    this.nodes = new Map();
-    this.masked = new Map();
-    this.ranges = [];
-    entry.cells.forEach((cell, i) => this.add(cell, members[i]));
-    union(this.missing, this.anything);
-    const ends = [];
-    for (const range of this.ranges) for (const end of [range[0], range[2]]) if (end !== null) ends.push(end);
-    ends.sort(compare);
-    this.ends = ends.filter((end, i) => i === 0 || compare(ends[i - 1], end) !== 0);
-    this.segments = new Map();
+    this.isTree = this.scale === "text" && this.labels.length > 0;
+    this.cuts = (entry.cuts || []).map((cut) => this.cutKey(cut));
+    this.bounds = [entry.first, entry.last].map((end) =>
+      end === null || end === undefined ? null : this.cutKey(end)
+    );
+    this.missingPlace = entry.missing ? 0 : -1;
     this.memo = new Map();
-  }
-
-  empty() {
-    return new Uint32Array(this.words);
-  }
-
-  join(map, key, members) {
-    if (!map.has(key)) map.set(key, this.empty());
-    union(map.get(key), members);
-  }
-
-  add(cell, members) {
-    if ("any" in cell) union(this.anything, members);
-    else if ("missing" in cell) union(this.missing, members);
-    else if ("node" in cell) this.join(this.nodes, cell.node, members);
-    else if ("value" in cell) this.join(this.values, cell.value, members);
-    else if ("values" in cell) for (const value of cell.values) this.join(this.values, value, members);
-    else if ("mask" in cell) {
-      if (!this.masked.has(cell.lost)) this.masked.set(cell.lost, new Map());
-      this.join(this.masked.get(cell.lost), cell.mask, members);
-    } else {
-      const ends = [cell.low, cell.high].map((end) => (end === null ? null : this.key(end)));
-      const open = cell.open || "";
-      const lowOpen = open === "low" || open === "both";
-      const highOpen = open === "high" || open === "both";
-      this.ranges.push([ends[0], lowOpen, ends[1], highOpen, members]);
-    }
   }
 
   known(map, text) {
     const found = map.get(text);
     return found === undefined ? map.get(strip(text)) : found;
+  }
+
+  cutKey(cut) {
+    return typeof cut === "number" || this.scale === "text" ? cut : this.key(cut);
   }
 
   key(text) {
@@ -270,38 +238,67 @@ class Column {
     return text;
   }
 
+  // What a text is compared with cuts by; null if it has no place.
+  lineKey(text) {
+    if (this.scale !== "text") return this.key(text);
+    if (this.isTree) {
+      const node = this.node(text);
+      return node < 0 ? null : node;
+    }
+    if (this.mask) {
+      const full = hide(text, this.mask, 0);
+      if (full === null || this.mask.direction !== "left") return full;
+      return Array.from(full).reverse().join("");
+    }
+    return strip(text);
+  }
+
   isAbsent(text) {
     return text === null || this.absent.has(text) || this.absent.has(strip(text));
   }
 
-  cover(value) {
-    const text = textOf(value);
-    const memorized = this.memo.get(text);
-    if (memorized !== undefined) return memorized;
-    const found = this.isAbsent(text) ? this.missing : this.coverText(text);
-    if (this.memo.size >= MEMO) this.memo.clear();
-    this.memo.set(text, found);
+  remember(memo, text, found) {
+    if (memo.size >= MEMO) memo.clear();
+    memo.set(text, found);
     return found;
   }
 
-  coverText(text) {
-    const found = this.anything.slice();
-    if (this.nodes.size) {
-      for (let node = this.node(text); node >= 0; node = this.parents[node]) {
-        if (this.nodes.has(node)) union(found, this.nodes.get(node));
-      }
+  // The place of a value among the cuts: 0 missing, 1 below the first one …, -1 if it has none.
+  place(value) {
+    const text = textOf(value);
+    const found = this.memo.get(text);
+    if (found !== undefined) return found;
+    return this.remember(this.memo, text, this.isAbsent(text) ? this.missingPlace : this.placeOf(text));
+  }
+
+  placeOf(text) {
+    const key = this.lineKey(text);
+    const [first, last] = this.bounds;
+    if (key === null || (first !== null && compare(key, first) < 0)) return -1;
+    if (last !== null && compare(last, key) < 0) return -1;
+    let low = 0;
+    let high = this.cuts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compare(key, this.cuts[middle]) < 0) high = middle;
+      else low = middle + 1;
     }
-    const exact = this.known(this.values, text);
-    if (exact !== undefined) union(found, exact);
-    for (const [lost, labels] of this.masked) {
-      const hidden = hide(text, this.mask, lost);
-      if (hidden !== null && labels.has(hidden)) union(found, labels.get(hidden));
+    return low + 1;
+  }
+
+  // Does what a cell releases cover a value that its cuts let through?
+  covers(cell, value) {
+    const text = textOf(value);
+    const isAbsent = this.isAbsent(text);
+    if ("missing" in cell) return isAbsent;
+    if ("node" in cell) {
+      let node = isAbsent ? -1 : this.node(text);
+      while (node >= 0 && node !== cell.node) node = this.parents[node];
+      return node >= 0;
     }
-    if (this.ranges.length) {
-      const key = this.key(text);
-      if (key !== null) union(found, this.segment(key));
-    }
-    return found;
+    if ("value" in cell) return !isAbsent && (cell.value === text || cell.value === strip(text));
+    if ("mask" in cell && this.mask) return !isAbsent && hide(text, this.mask, cell.lost) === cell.mask;
+    return true;
   }
 
   node(text) {
@@ -311,8 +308,147 @@ class Column {
     const node = key === null ? undefined : this.numbers.get(key.join());
     return node === undefined ? -1 : node;
   }
+}
 
-  segment(key) {
+// Regions that do not overlap: one walk down the tree of cuts finds the class.
+class CutTree {
+  constructor(model, abouts, marks) {
+    this.columns = model.columns.map((entry, j) => new Column(entry, abouts[j], marks));
+    this.width = this.columns.length;
+    this.cut = Int32Array.from(model.tree.cut);
+    this.left = Int32Array.from(model.tree.left);
+    this.classes = this.cut.length + 1;
+    this.ends = model.columns.map((entry) => (entry.cuts || []).length + 1);
+    this.entries = model.columns.map((entry) => entry.cells);
+    this.variants = model.columns.map((entry) => entry.variant);
+    this.cells = this.entries.map((cells) => {
+      const found = new Map();
+      cells.forEach((cell, i) => found.set(pairOf(cell.cut[0], cell.cut[1], cell.variant || 0), i));
+      return found;
+    });
+    this.checked = [];
+    model.columns.forEach((entry, j) => {
+      if (entry.scale === "text" && !entry.cells.every((cell) => "any" in cell)) this.checked.push(j);
+    });
+    this.places = new Int32Array(this.width);
+  }
+
+  find(values) {
+    const { places, cut: cuts, left: lefts, width } = this;
+    for (let j = 0; j < width; j += 1) places[j] = this.columns[j].place(values[j]);
+    let node = 0;
+    let first = 0;
+    let many = this.classes;
+    while (many > 1) {
+      const place = places[cuts[node] % width];
+      const left = lefts[node];
+      if (place > Math.floor(cuts[node] / width)) {
+        first += left;
+        node += left;
+        many -= left;
+      } else if (place < 0) return -1;
+      else {
+        node += 1;
+        many = left;
+      }
+    }
+    if (this.checked.length) {
+      const region = this.region(first);
+      for (const j of this.checked) {
+        if (!this.columns[j].covers(this.entries[j][region[j]], values[j])) return -1;
+      }
+    }
+    return first;
+  }
+
+  region(number) {
+    const low = new Array(this.width).fill(-1);
+    const high = this.ends.slice();
+    let node = 0;
+    let first = 0;
+    let many = this.classes;
+    while (many > 1) {
+      const j = this.cut[node] % this.width;
+      const cut = Math.floor(this.cut[node] / this.width);
+      const left = this.left[node];
+      if (number < first + left) {
+        high[j] = cut;
+        node += 1;
+        many = left;
+      } else {
+        low[j] = cut;
+        first += left;
+        node += left;
+        many -= left;
+      }
+    }
+    return this.cells.map((cells, j) => {
+      const which = this.variants[j] === undefined ? 0 : parseInt(this.variants[j][number], 36);
+      return cells.get(pairOf(low[j], high[j], which));
+    });
+  }
+
+  // The cells of a column that cover a value.
+  covering(j, value) {
+    const place = this.columns[j].place(value);
+    const found = new Set();
+    this.entries[j].forEach((cell, i) => {
+      const [low, high] = cell.cut;
+      const isWhole = low < 0 && high === this.ends[j];
+      if ((isWhole || (low < place && place <= high)) && this.columns[j].covers(cell, value)) found.add(i);
+    });
+    return found;
+  }
+}
+
+function pairOf(low, high, variant) {
+  return ((low + 1) * 1000003 + high) * 36 + variant;
+}
+
+// A column whose cells may overlap: which of them cover a value.
+class CellColumn extends Column {
+  constructor(entry, about, marks) {
+    super(entry, about, marks);
+    this.anything = [];
+    this.missing = [];
+    this.values = new Map();
+    this.nodes = new Map();
+    this.masked = new Map();
+    this.ranges = [];
+    entry.cells.forEach((cell, i) => this.add(cell, i));
+    this.isLine = this.ranges.length > 0 && !(this.values.size || this.nodes.size || this.masked.size);
+    const ends = [];
+    for (const range of this.ranges) for (const end of [range[0], range[2]]) if (end !== null) ends.push(end);
+    ends.sort(compare);
+    this.ends = ends.filter((end, i) => i === 0 || compare(ends[i - 1], end) !== 0);
+    this.found = new Map();
+  }
+
+  join(map, key, number) {
+    if (!map.has(key)) map.set(key, []);
+    map.get(key).push(number);
+  }
+
+  add(cell, number) {
+    if ("any" in cell) this.anything.push(number);
+    else if ("missing" in cell) this.missing.push(number);
+    else if ("node" in cell) this.join(this.nodes, cell.node, number);
+    else if ("value" in cell) this.join(this.values, cell.value, number);
+    else if ("values" in cell) for (const value of cell.values) this.join(this.values, value, number);
+    else if ("mask" in cell) {
+      if (!this.masked.has(cell.lost)) this.masked.set(cell.lost, new Map());
+      this.join(this.masked.get(cell.lost), cell.mask, number);
+    } else {
+      const ends = [cell.low, cell.high].map((end) => (end === null ? null : this.key(end)));
+      const open = cell.open || "";
+      const lowOpen = open === "low" || open === "both";
+      const highOpen = open === "high" || open === "both";
+      this.ranges.push([ends[0], lowOpen, ends[1], highOpen, number]);
+    }
+  }
+
+  // How many ends lie below a key, and whether it is the next one.
+  around(key) {
     let low = 0;
     let high = this.ends.length;
     while (low < high) {
@@ -320,18 +456,213 @@ class Column {
       if (compare(this.ends[middle], key) < 0) low = middle + 1;
       else high = middle;
     }
-    const place = 2 * low + (low < this.ends.length && compare(this.ends[low], key) === 0 ? 1 : 0);
-    let found = this.segments.get(place);
-    if (found === undefined) {
-      found = this.empty();
-      for (const [first, firstOpen, last, lastOpen, members] of this.ranges) {
-        const above = first === null || compare(first, key) < (firstOpen ? 0 : 1);
-        const below = last === null || compare(key, last) < (lastOpen ? 0 : 1);
-        if (above && below) union(found, members);
-      }
-      this.segments.set(place, found);
+    return [low, low < this.ends.length && compare(this.ends[low], key) === 0];
+  }
+
+  // The first and the last segment of each cell: 0 missing, 1 no place, then ends and what is between.
+  boxes(cells) {
+    const last = 2 * this.ends.length + 2;
+    const found = new Array(cells).fill(null).map(() => [0, 0]);
+    for (const number of this.anything) found[number] = [0, last];
+    for (const [low, lowOpen, high, highOpen, number] of this.ranges) {
+      const begin = low === null ? 2 : 2 * this.around(low)[0] + 3 + (lowOpen ? 1 : 0);
+      const end = high === null ? last : 2 * this.around(high)[0] + 3 - (highOpen ? 1 : 0);
+      found[number] = [begin, end];
     }
     return found;
+  }
+
+  segment(value) {
+    const text = textOf(value);
+    const found = this.memo.get(text);
+    if (found !== undefined) return found;
+    return this.remember(this.memo, text, this.isAbsent(text) ? 0 : this.segmentOf(text));
+  }
+
+  segmentOf(text) {
+    const key = this.key(text);
+    if (key === null) return 1;
+    const [low, isEnd] = this.around(key);
+    return 2 * low + (isEnd ? 3 : 2);
+  }
+
+  covering(value) {
+    const text = textOf(value);
+    const known = this.found.get(text);
+    if (known !== undefined) return known;
+    const found = this.anything.concat(this.isAbsent(text) ? this.missing : this.coveringText(text));
+    return this.remember(this.found, text, found);
+  }
+
+  coveringText(text) {
+    const found = [];
+    if (this.nodes.size) {
+      for (let node = this.node(text); node >= 0; node = this.parents[node]) {
+        if (this.nodes.has(node)) found.push(...this.nodes.get(node));
+      }
+    }
+    found.push(...(this.known(this.values, text) || []));
+    for (const [lost, labels] of this.masked) {
+      const hidden = hide(text, this.mask, lost);
+      if (hidden !== null && labels.has(hidden)) found.push(...labels.get(hidden));
+    }
+    const key = this.ranges.length ? this.key(text) : null;
+    if (key !== null) {
+      for (const [low, lowOpen, high, highOpen, number] of this.ranges) {
+        const above = low === null || compare(low, key) < (lowOpen ? 0 : 1);
+        const below = high === null || compare(key, high) < (highOpen ? 0 : 1);
+        if (above && below) found.push(number);
+      }
+    }
+    return found;
+  }
+}
+
+const FEW = 8; // classes that are looked at one by one
+const NONE = 2 ** 30; // stands for: no class
+
+// The first class that covers a tuple, of classes that may overlap.
+class CellIndex {
+  constructor(model, abouts, marks) {
+    this.columns = model.columns.map((entry, j) => new CellColumn(entry, abouts[j], marks));
+    this.regions = model.regions;
+    this.classes = this.regions.length;
+    this.sizes = model.columns.map((entry) => entry.cells.length);
+    this.plain = [];
+    this.lines = [];
+    this.columns.forEach((column, j) => (column.isLine ? this.lines : this.plain).push(j));
+    this.boxes = this.lines.map((j) => this.columns[j].boxes(this.sizes[j]));
+    this.steps = this.plain.map(() => new Map());
+    this.groups = [];
+    this.trees = new Map();
+    this.regions.forEach((region, number) => this.add(number, region));
+  }
+
+  region(number) {
+    return this.regions[number];
+  }
+
+  covering(j, value) {
+    return new Set(this.columns[j].covering(value));
+  }
+
+  add(number, region) {
+    let key = "";
+    this.plain.forEach((j, depth) => {
+      key += region[j] + " ";
+      if (!this.steps[depth].has(key)) this.steps[depth].set(key, number);
+    });
+    if (!this.plain.length) {
+      if (!this.groups.length) this.groups.push([]);
+      this.groups[0].push(number);
+      return;
+    }
+    const last = this.steps[this.steps.length - 1];
+    if (last.get(key) === number) {
+      last.set(key, -1 - this.groups.length);
+      this.groups.push([]);
+    }
+    this.groups[-1 - last.get(key)].push(number);
+  }
+
+  find(values) {
+    const covers = this.plain.map((j) => this.columns[j].covering(values[j]));
+    const point = this.lines.map((j) => this.columns[j].segment(values[j]));
+    let best = NONE;
+    if (this.plain.length) best = this.below(0, "", covers, point, best);
+    else if (this.groups.length) best = this.inGroup(0, point, best);
+    return best === NONE ? -1 : best;
+  }
+
+  below(depth, key, covers, point, given) {
+    let best = given;
+    const step = this.steps[depth];
+    for (const cell of covers[depth]) {
+      const next = key + cell + " ";
+      const below = step.get(next);
+      if (below === undefined) continue;
+      if (depth + 1 === this.plain.length) best = this.inGroup(-1 - below, point, best);
+      else if (below < best) best = this.below(depth + 1, next, covers, point, best);
+    }
+    return best;
+  }
+
+  inGroup(group, point, given) {
+    let best = given;
+    const members = this.groups[group];
+    if (members[0] >= best) return best;
+    if (members.length <= FEW || !this.lines.length) {
+      for (const number of members) {
+        if (number >= best) break;
+        if (this.holds(number, point)) return number;
+      }
+      return best;
+    }
+    let tree = this.trees.get(group);
+    if (tree === undefined) {
+      tree = [];
+      this.grow(tree, members);
+      this.trees.set(group, tree);
+    }
+    let at = 0;
+    while (at < tree.length) {
+      const node = tree[at];
+      const inside =
+        node.least < best && point.every((here, p) => node.box[p][0] <= here && here <= node.box[p][1]);
+      if (!inside) {
+        at = node.after;
+        continue;
+      }
+      for (const number of node.members) {
+        if (number >= best) break;
+        if (this.holds(number, point)) {
+          best = number;
+          break;
+        }
+      }
+      at += 1;
+    }
+    return best;
+  }
+
+  holds(number, point) {
+    const region = this.regions[number];
+    return this.lines.every((j, p) => {
+      const [low, high] = this.boxes[p][region[j]];
+      return low <= point[p] && point[p] <= high;
+    });
+  }
+
+  grow(tree, members) {
+    const node = { least: Math.min(...members), after: 0, box: [], members: [] };
+    let wide = -1;
+    let widest = 0;
+    this.lines.forEach((j, p) => {
+      let [low, high, least, most] = [NONE, -1, NONE, -1];
+      for (const number of members) {
+        const span = this.boxes[p][this.regions[number][j]];
+        low = Math.min(low, span[0]);
+        high = Math.max(high, span[1]);
+        least = Math.min(least, span[0] + span[1]);
+        most = Math.max(most, span[0] + span[1]);
+      }
+      node.box.push([low, high]);
+      if (most - least > widest) [wide, widest] = [p, most - least];
+    });
+    tree.push(node);
+    if (members.length <= FEW || wide < 0) {
+      node.members = members.slice().sort((a, b) => a - b);
+    } else {
+      const middle = (number) => {
+        const span = this.boxes[wide][this.regions[number][this.lines[wide]]];
+        return span[0] + span[1];
+      };
+      const order = members.slice().sort((a, b) => middle(a) - middle(b));
+      const half = order.length >> 1;
+      this.grow(tree, order.slice(0, half));
+      this.grow(tree, order.slice(half));
+    }
+    node.after = tree.length;
   }
 }
 
@@ -342,51 +673,33 @@ class Encoder {
     this.onUnseen = chosen.onUnseen || model.on_unseen;
     this.suppressed = chosen.suppressed || "star";
     this.names = model.columns.map((entry) => entry.name);
+    this.place = new Map(this.names.map((name, j) => [name, j]));
     this.roots = model.columns.map((entry) => entry.root);
     this.cells = model.columns.map((entry) => entry.cells);
-    this.regions = model.regions;
     this.others = model.schema.others;
-    this.words = Math.max((model.regions.length + 31) >> 5, 1);
     const marks = model.schema.missing || [];
-    this.columns = model.columns.map((entry, j) => {
-      const members = entry.cells.map(() => new Uint32Array(this.words));
-      model.regions.forEach((region, i) => {
-        members[region[j]][i >> 5] |= 1 << (i & 31);
-      });
-      return new Column(entry, model.schema.columns[entry.name], marks, members, this.words);
-    });
-    this.labels = model.columns.map((entry, j) =>
-      entry.cells.map((cell) => labelOf(cell, this.columns[j].labels))
-    );
+    const abouts = this.names.map((name) => model.schema.columns[name]);
+    this.index = new (model.tree ? CutTree : CellIndex)(model, abouts, marks);
+    this.columns = this.index.columns;
+    this.labels = this.cells.map((cells, j) => labelAt(cells, this.columns[j].labels));
     this.released = model.released;
     this.known = new Set([...model.released, ...model.removed]);
   }
 
   // The class of a tuple of quasi-identifiers; -1 if none covers it.
   find(values) {
-    const covers = this.columns.map((column, j) => column.cover(values[j]));
-    for (let word = 0; word < this.words; word += 1) {
-      let members = 0xffffffff;
-      for (const cover of covers) members &= cover[word];
-      if (members) return 32 * word + 31 - Math.clz32(members & -members);
-    }
-    return -1;
+    return this.index.find(values);
   }
 
-  // The class that covers a tuple in most columns, and the columns it does not cover.
   nearest(values) {
-    const covers = this.columns.map((column, j) => column.cover(values[j]));
+    const covers = values.map((value, j) => this.index.covering(j, value));
+    let wrong = this.names.map((_, j) => j);
     let best = -1;
-    let wrong = values.map((_, j) => j);
-    for (let i = 0; i < this.regions.length; i += 1) {
-      const missed = [];
-      covers.forEach((cover, j) => {
-        if (!((cover[i >> 5] >>> (i & 31)) & 1)) missed.push(j);
-      });
-      if (best < 0 || missed.length < wrong.length) {
-        best = i;
-        wrong = missed;
-      }
+    for (let number = 0; number < this.index.classes; number += 1) {
+      const region = this.index.region(number);
+      const missed = wrong.length;
+      const found = this.names.map((_, j) => j).filter((j) => !covers[j].has(region[j]));
+      if (best < 0 || found.length < missed) [best, wrong] = [number, found];
     }
     return [best, wrong];
   }
@@ -408,7 +721,7 @@ class Encoder {
   // [labels, class] of a tuple; labels are null where it is suppressed.
   tupleOf(values) {
     let region = this.find(values);
-    const labels = (at) => this.regions[at].map((cell, j) => this.labels[j][cell]);
+    const labels = (at) => this.index.region(at).map((cell, j) => this.labels[j][cell]);
     if (region >= 0) return [labels(region), region];
     if (this.onUnseen === "error") throw new Rejected("no class of the model covers it");
     if (this.onUnseen === "suppress") return [null, -1];
@@ -416,7 +729,7 @@ class Encoder {
     [region, wrong] = this.nearest(values);
     if (region < 0 || wrong.length === this.names.length) return [null, -1];
     const found = labels(region);
-    for (const j of wrong) found[j] = this.widen(j, this.cells[j][this.regions[region][j]], values[j]);
+    for (const j of wrong) found[j] = this.widen(j, this.cells[j][this.index.region(region)[j]], values[j]);
     return [found, -1];
   }
 

@@ -13,12 +13,19 @@ from numpy.typing import NDArray
 from shoal.core.errors import InputError, NoSolutionError
 from shoal.core.suggest import no_column
 from shoal.edge.stream import EncodeReport
-from shoal.engines.encoding.tuples import Cover, TupleCounts, assign_tuples, release_unseen
+from shoal.engines.encoding.tuples import (
+    CodedAssignment,
+    Cover,
+    TupleCounts,
+    assign_tuples,
+    release_unseen,
+)
 from shoal.engines.refusals import check_columns
-from shoal.model.batch import Histogram, Judge, ReleasedTuple
+from shoal.model.batch import Histogram, Judge, ReleasedTuple, Texts
 from shoal.model.column import Rejected
+from shoal.model.joining import extents_of, join_failing, order_of
 from shoal.model.model import RecodingModel
-from shoal.model.runtime import Encoder
+from shoal.model.sets import SetEncoder
 from shoal.reports.release import stars_removed
 from shoal.schema.schema import REMOVED, Others, Schema
 
@@ -33,11 +40,12 @@ class Batch:
         star: suppressed records are released with every quasi-identifier as the root.
         widened: released tuples that no class of the model has.
         closed: released tuples that a safe batch does not have.
+        joined: of regions that do not overlap, the row of labels of each one; -1: suppressed.
     """
 
     where: str
     model: RecodingModel
-    encoder: Encoder
+    encoder: SetEncoder
     columns: tuple[str, ...]
     cover: Cover
     star: bool
@@ -45,25 +53,62 @@ class Batch:
     notices: tuple[str, ...] = ()
     widened: dict[ReleasedTuple, int] = field(default_factory=dict)
     closed: set[ReleasedTuple] = field(default_factory=set)
+    joined: NDArray[np.int64] | None = None
     _labels: pl.DataFrame | None = None
 
     def check_judged(self, judge: Judge) -> None:
         """Refuse a table without a column that the promise speaks of."""
         check_columns(self.where, self.columns, judge.columns)
 
+    @property
+    def joins(self) -> bool:
+        """Say whether classes that fail are joined: regions have no other one around them."""
+        return self.model.tree is not None and self.encoder.on_unseen == "suppress"
+
     def suppress_failing(self, counts: TupleCounts, judge: Judge) -> None:
         """Close classes until those that are left keep the promise."""
         self.notices = judge.check(counts.texts[: len(judge.columns)])
+        if self.joins:
+            found = CodedAssignment(counts, self.cover)
+            self.join_failing(found.classes, found.lost, judge)
+            return
         try:
             assigned = assign_tuples(counts, self.cover, judge)
         except Rejected:
             codes, _, records = counts.arrays()
             unseen = self.cover.regions(codes, closed=False) < 0
             raise unseen_error(self.where, int(records[unseen].sum())) from None
-        if not assigned.classes:
-            raise NoSolutionError(problem="every record would have to be suppressed")
+        self._check_left(assigned.classes)
         self.closed = assigned.closed
         self.judge_star(judge, assigned.classes, assigned.lost)
+
+    def _check_left(self, classes: Mapping[ReleasedTuple, Histogram]) -> None:
+        if not classes:
+            raise NoSolutionError(problem="every record would have to be suppressed")
+
+    def join_failing(
+        self, classes: dict[ReleasedTuple, Counter[Texts]], lost: Counter[Texts], judge: Judge
+    ) -> None:
+        """Join classes that fail with their neighbours; what is left over moves to `lost`."""
+        columns = extents_of(self.model, self.encoder)
+        answer = join_failing(classes, columns, order_of(self.model), judge)
+        together: dict[ReleasedTuple, Counter[Texts]] = {}
+        for key, label in answer.items():
+            if label is None:
+                lost.update(classes.pop(key))
+            else:
+                together.setdefault(label, Counter()).update(classes[key])
+        self._check_left(together)
+        base = len(self.encoder.regions)
+        at = np.arange(base, dtype=np.int64)
+        for number, key in enumerate(self.model.tuples()):
+            label = answer.get(key, key)
+            if label is None:
+                at[number] = -1
+            elif label != key:
+                at[number] = base + self.widened.setdefault(label, len(self.widened))
+        self.joined = at
+        self.judge_star(judge, together, lost)
 
     def judge_star(
         self,
@@ -83,6 +128,10 @@ class Batch:
     def rows(self, tuples: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the row of labels of each tuple, -1 if suppressed, and which are unseen."""
         row = self.cover.regions(tuples)
+        if self.joined is not None:
+            unseen = row < 0
+            row[~unseen] = self.joined[row[~unseen]]
+            return row, unseen
         lost = np.flatnonzero(row < 0)
         unseen = np.zeros(len(row), dtype=np.bool_)
         unseen[lost] = self.cover.regions(tuples[lost], closed=False) < 0

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shoal.engines.encoding.views import views_of
 from shoal.formats.types import texts_of
 from shoal.kernels.encoding.texts import TextNumbers, Views
-from shoal.model.runtime import Encoder
+from shoal.model.sets import SetEncoder
 
 Value: TypeAlias = str | float | None
 """A value as the encoder reads it: a text, a number that never was a text, or missing."""
@@ -35,7 +35,7 @@ class ColumnCoder:
     """
 
     place: int
-    encoder: Encoder
+    encoder: SetEncoder
     table: NDArray[np.int32] = field(default_factory=lambda: np.full(1, _NEW, dtype=np.int32))
     numbers: dict[tuple[int, ...], int] = field(default_factory=dict)
     values: list[Value] = field(default_factory=list)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from shoal.engines.encoding.columns import ColumnCoder, Value
 from shoal.kernels.encoding.class_sets import first_common
 from shoal.model.batch import Judge, ReleasedTuple, Texts, close_failing
-from shoal.model.runtime import Encoder
+from shoal.model.sets import SetEncoder
 
 COUNT = "\x00records"
 _MOST_ROWS = 4_000_000  # rows that are gathered before equal ones are joined
@@ -28,7 +28,7 @@ _MOST_ROWS = 4_000_000  # rows that are gathered before equal ones are joined
 class Cover:
     """Finds the class of coded tuples; knows which classes are closed."""
 
-    encoder: Encoder
+    encoder: SetEncoder
     coded: Sequence[ColumnCoder]
     closed: set[int] = field(default_factory=set)
     _known: list[int] = field(default_factory=list)
@@ -276,7 +276,7 @@ def assign_tuples(counts: TupleCounts, cover: Cover, judge: Judge) -> CodedAssig
     return assignment
 
 
-def released_tuple(encoder: Encoder, region: int) -> ReleasedTuple:
+def released_tuple(encoder: SetEncoder, region: int) -> ReleasedTuple:
     """Return what a region releases."""
     return tuple(encoder.labels_of(region))
 

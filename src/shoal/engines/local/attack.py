@@ -23,6 +23,7 @@ from shoal.engines.local.attack_tables import (
     texts_of,
 )
 from shoal.engines.local.frequencies import frequencies
+from shoal.engines.local.register_attack import CloseReader
 from shoal.engines.local.source import Source
 from shoal.engines.refusals import check_columns
 from shoal.measures.attacks import linkage as link
@@ -346,6 +347,33 @@ class Attacker:
                 fits.append(table)
         return rows.order(left, right, fits, seed=self.seed)
 
+    def closely(self, register: Source | None = None, key: str | None = None) -> list[Comparison]:
+        """Read labels closely: what they print, force and infer, and whom a register proves.
+
+        Before: whoever is alone with the quasi-identifiers, knows all of them, or is found by them.
+        """
+        close = self._reader(self._released)
+        if not close.is_affordable:
+            return []
+        alone = singling_out(self._as_it_was.sizes)
+        found = [
+            Comparison(before=replace(alone, attack=close.printed().attack), after=close.printed()),
+        ]
+        coarse = close.downcoding()
+        found.append(Comparison(before=replace(coarse, success=0.0, detail={}), after=coarse))
+        for column in self.schema.sensitive:
+            named, _, _ = self._spread(column)
+            after = close.inference(column)
+            before = replace(spread.homogeneity(named), attack=after.attack)
+            found.append(Comparison(before=before, after=after))
+        if register is not None and key is not None:
+            before = self._reader(self._as_it_was).membership(register, key)
+            found.append(Comparison(before=before, after=close.membership(register, key)))
+        return found
+
+    def _reader(self, classes: ReleasedClasses) -> CloseReader:
+        return CloseReader(self.original, self.release, self.schema, self.table, classes)
+
     def singling_out(self) -> Comparison:
         """Count the records that are alone with their released quasi-identifiers."""
         return Comparison(
@@ -382,4 +410,4 @@ class Attacker:
                 self.background(known, column=column),
                 self.minimality(column=column),
             ]
-        return tuple(found)
+        return (*found, *([] if self.centroids else self.closely(register, key)))

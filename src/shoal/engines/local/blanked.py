@@ -6,6 +6,7 @@ means for a judge:
 * A class whose cells of a column are all empty tells nothing about the column: it passes.
 * In every other class an empty cell counts as no value at all. It is no wildcard and no
   further value: the cells that are filled must hold l different values by themselves.
+* Where persons are counted, the filled cells must belong to l different persons.
 * A mark of a missing value, such as NA, is not an empty cell, and no value either: a class
   that holds nothing but such marks does not pass.
 """
@@ -40,14 +41,15 @@ def verify_release(
     """Judge a release as it is written: first k-anonymity, then each column's l-diversity.
 
     Args:
-        released: a path or a table.
+        released: a path, a table, or one that is opened already.
         schema: names the quasi-identifiers and sensitive columns.
         k: records that every class must have.
         diversity: l for each sensitive column.
         blanked: sensitive cells may have been blanked; see the head of this file.
         separator: of a CSV file.
     """
-    source = open_source(released, separator=separator)
+    source = released if isinstance(released, Source) else None
+    source = source or open_source(released, separator=separator)
     models = [LDiversity(wanted, column=name) for name, wanted in diversity.items()]
     found = [verify_table(source, schema, [KAnonymity(k)])]
     for model in models:
@@ -63,7 +65,6 @@ def verify_blanked(source: Source, schema: Schema, models: Sequence[Promise]) ->
         MethodError: a model about which a blanked cell leaves nothing to say.
         InputError: a column is missing, or there is no record.
     """
-    schema.refuse_persons("--blanked")
     whole = verify_table(source, schema, [m for m in models if isinstance(m, KAnonymity)])
     results, warnings = list(whole.privacy), list(whole.warnings)
     for model in expand(tuple(models), schema.sensitive):
@@ -91,8 +92,9 @@ def _judge(source: Source, schema: Schema, model: LDiversity) -> Verification:
     name, quasi = str(model.column), list(schema.quasi)
     whole = verify_table(source, schema, [model])  # says which column is missing
     scale = Scale.of(schema, name, [model])
-    lazy = source.scan([*quasi, name], coded=quasi)
-    cells = source.collect(lazy.group_by([*quasi, name]).agg(source.records.alias(_ROWS)))
+    keys = [*quasi, name, *schema.person]
+    lazy = source.scan(keys, coded=quasi)
+    cells = source.collect(lazy.group_by(keys).agg(source.records.alias(_ROWS)))
     texts = cells[name].cast(pl.String)
     value_of = {text: scale.text(text) is not None for text in texts.unique().to_list()}
     cells = cells.with_columns(
@@ -107,9 +109,9 @@ def _judge(source: Source, schema: Schema, model: LDiversity) -> Verification:
     if filled.height:
         judged = Source(
             where=source.where,
-            columns=(*quasi, name),
+            columns=(*keys,),
             format=source.format,
-            frame=filled.select(*quasi, name, _ROWS).lazy(),
+            frame=filled.select(*keys, _ROWS).lazy(),
             weight=_ROWS,
         )
         known = verify_table(judged, schema, [model]).privacy[0]

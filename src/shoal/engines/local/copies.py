@@ -14,7 +14,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.errors import SchemaError
+from shoal.engines.person_key import WHO
 from shoal.methods.xk.rows import BLANK, Rows, pairs_of
+from shoal.table.frequency import ONCE
 
 RARE = 5
 """A value that fewer original records than this (or than k, if that is less) have is rare."""
@@ -65,7 +67,13 @@ class Exposure:
 
 
 def exposure_of(
-    rows: Rows, *, records: pl.DataFrame, row: NDArray[np.int64], quasi: Collection[str], k: int
+    rows: Rows,
+    *,
+    records: pl.DataFrame,
+    row: NDArray[np.int64],
+    quasi: Collection[str],
+    k: int,
+    who: pl.Series | None = None,
 ) -> Exposure:
     """Measure how far false records can be distinguished from the originals that are released.
 
@@ -75,6 +83,8 @@ def exposure_of(
         row: the row that each of them belongs to.
         quasi: the columns whose values a false record shares with its class anyway.
         k: records that a released pair has.
+        who: the person of each record (WHO), where persons are counted: a value that one person
+            has in many records is as rare as one that stands once.
     """
     pairs = pairs_of(rows)
     copies = pairs.false / np.maximum(pairs.records, 1)  # expected copies of each original
@@ -89,12 +99,19 @@ def exposure_of(
         if name in rows.sensitive_names:  # a blanked cell is like all others of its class
             blank = rows.sensitive[row, rows.sensitive_names.index(name)] == BLANK
             exposed = weight.set(pl.Series(blank), 0.0)
-        shares[name] = _weight(records.select(name), exposed, fewer_than=min(RARE, k)) / total
-    together = _weight(records, weight, fewer_than=2) / total if others else 0.0
+        shares[name] = _weight(records.select(name), exposed, who, fewer_than=min(RARE, k)) / total
+    together = _weight(records, weight, who, fewer_than=2) / total if others else 0.0
     return Exposure(shares, together)
 
 
-def _weight(values: pl.DataFrame, weight: pl.Series, *, fewer_than: int) -> float:
-    """Return the weight of the records whose values fewer records have than given."""
-    times = values.select(pl.len().over(values.columns)).to_series()
+def _weight(
+    values: pl.DataFrame, weight: pl.Series, who: pl.Series | None, *, fewer_than: int
+) -> float:
+    """Return the weight of the records whose values fewer records, or persons, have than given."""
+    names, have = values.columns, pl.len()
+    if who is not None:
+        values = values.with_columns(who.alias(WHO))
+        code = pl.col(WHO)
+        have = (code == int(ONCE)).sum() + code.filter(code >= 0).n_unique()
+    times = values.select(have.over(names)).to_series()
     return float(weight.filter(times < fewer_than).sum())

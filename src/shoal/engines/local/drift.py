@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from shoal.core.documents import Document
 from shoal.core.errors import InputError, MethodError
-from shoal.engines.encoding.tuples import assign_tuples
+from shoal.engines.encoding.tuples import CodedAssignment, TupleCounts, assign_tuples
 from shoal.engines.local.encode import LocalEncoding
 from shoal.engines.local.source import Source
 from shoal.model.batch import Judge
+from shoal.model.joining import extents_of, join_failing, order_of
 from shoal.model.model import RecodingModel
 
 FEWEST = 30  # records below which nothing is concluded
@@ -158,7 +159,7 @@ def drift(source: Source, model: RecodingModel, *, limits: Limits | None = None)
     if not len(codes):
         raise InputError(where=source.where, problem="the table has a header but no record")
     found_in = job.batch.cover.regions(codes)
-    lost = assign_tuples(tuples, job.batch.cover, judge).lost.total()
+    lost = _suppressed(job, tuples, judge)
     size = int(records.sum())
     regions = np.bincount(found_in + 1, weights=records, minlength=len(model.regions) + 1)
     after = np.roll(regions.astype(np.int64), -1)  # the last place: no class
@@ -250,6 +251,18 @@ def _judge(job: LocalEncoding, model: RecodingModel) -> Judge:
     """Return the promise, without models whose sensitive column the new records lack."""
     asked = Judge.of(model.schema, model.privacy).models
     return Judge.of(model.schema, [m for m in asked if m.column in (None, *job.batch.columns)])
+
+
+def _suppressed(job: LocalEncoding, tuples: TupleCounts, judge: Judge) -> int:
+    """Return how many records encode-safe would suppress: where classes can be joined, it does."""
+    batch = job.batch
+    if batch.model.tree is None:
+        return assign_tuples(tuples, batch.cover, judge).lost.total()
+    found = CodedAssignment(tuples, batch.cover)
+    columns = extents_of(batch.model, batch.encoder)
+    answer = join_failing(found.classes, columns, order_of(batch.model), judge)
+    gone = [found.classes[key] for key, label in answer.items() if label is None]
+    return found.lost.total() + sum(sum(each.values()) for each in gone)
 
 
 def _unseen(model: RecodingModel, trials: Trials, unseen: int) -> Share:
@@ -374,6 +387,17 @@ def _rare(reasons: list[tuple[float, float, str]], rate: float) -> list[str]:
             break
         kept += [reasons[i][2]] if reasons[i][1] > 0 else []
     return [words for _, _, words in reasons if words in kept]
+
+
+def holm(p_values: Mapping[str, float], rate: float) -> list[str]:
+    """Return the names whose p-values are too small for chance, by Holm's rule."""
+    ordered = sorted(p_values, key=lambda name: p_values[name])
+    kept = []
+    for rank, name in enumerate(ordered):
+        if p_values[name] * (len(ordered) - rank) > rate:
+            break
+        kept.append(name)
+    return [name for name in p_values if name in kept]
 
 
 def _calm(found: DriftReport, limits: Limits) -> tuple[str, ...]:

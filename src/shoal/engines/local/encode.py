@@ -1,6 +1,6 @@
 """Columnar encoding: look-up tables for texts, one integer key a record, labels by number.
 
-Every distinct text is read by the same `Encoder` that devices run, and every distinct
+Every distinct text is read by the same rules that devices run, and every distinct
 combination of what columns say is decided by it once: so a billion records and one
 record are encoded by the same lines. Larger-than-memory files go through in batches.
 """
@@ -18,31 +18,33 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.watch import tell
-from shoal.edge.fast import FastEncoder
 from shoal.edge.stream import EncodeReport
 from shoal.engines.base import Output
 from shoal.engines.encoding.batch import Batch, released_columns
 from shoal.engines.encoding.columns import ColumnCoder, distinct_rows
 from shoal.engines.encoding.tuples import Cover, TupleCounts
 from shoal.engines.local.kept import check_kept
+from shoal.engines.local.links import check_links
 from shoal.engines.local.person_file import divided, write_persons
+from shoal.engines.local.persons import with_persons_beside
 from shoal.engines.local.recode import Chunk
 from shoal.engines.local.records import (
     LocalWritten,
     inputs_of,
     person_place,
-    with_persons_beside,
 )
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.write import all_or_nothing, write_chunks
 from shoal.engines.person_key import PERSON, WHO, person_key
 from shoal.engines.refusals import check_columns
+from shoal.formats.endings import separator_for
 from shoal.formats.frames import like
 from shoal.formats.types import texts_of
 from shoal.inference.kept import KeptCheck, beside
 from shoal.model.batch import EACH, Judge
 from shoal.model.coverage import precompute_coverage
 from shoal.model.model import RecodingModel
+from shoal.model.sets import SetEncoder
 from shoal.schema.sensitive import Scale
 from shoal.table.frequency import NOBODY, ONCE
 
@@ -69,7 +71,7 @@ class LocalEncoding:
         cls, source: Source, model: RecodingModel, *, on_unseen: str | None, star: bool
     ) -> LocalEncoding:
         """Check a table against a model; nothing is encoded yet."""
-        encoder = FastEncoder(model.to_document(), on_unseen, "star" if star else "remove")
+        encoder = SetEncoder(model.to_document(), on_unseen, "star" if star else "remove")
         columns = released_columns(source.where, source.columns, model.schema)
         quasi = encoder.names
         # A CSV file is dictionary-coded while it is read; other columns are when they are used.
@@ -83,7 +85,9 @@ class LocalEncoding:
             lazy = with_persons_beside(source, lazy).select([*columns, PERSON, WHO])
         if source.fits_memory():
             lazy = source.collect(lazy).lazy()
-        kept = check_kept(source, lazy, beside(model.schema, columns), model.schema.waive)
+        others = beside(model.schema, columns)
+        kept = check_kept(source, lazy, others, model.schema.waive)
+        kept = kept.with_links(check_links(source, lazy, model.schema, others, ordered=True))
         kept.refuse(source.where)
         precompute_coverage(encoder)
         cover = Cover(encoder, [ColumnCoder(j, encoder) for j in range(len(quasi))])
@@ -172,7 +176,7 @@ class LocalEncoding:
     def write(self, output: Output) -> Iterator[LocalWritten]:
         """Encode; what is written is published at the end, if nothing was raised."""
         inputs = (*inputs_of(self.source.given), *output.inputs)
-        if output.out is None:
+        if output.file is None:
             frames = [chunk.frame for chunk in self._chunks()]
             if len(frames) > 1:  # each has its own dictionary of labels
                 frames = [f.with_columns(pl.col(pl.Enum).cast(pl.String)) for f in frames]
@@ -185,16 +189,17 @@ class LocalEncoding:
             return
         by_person = bool(self.batch.model.schema.person)
         with (
-            person_place(output.person_file, (*inputs, output.out), is_needed=by_person) as people,
-            all_or_nothing(output.out, inputs=inputs) as file,
+            person_place(output.person_file, (*inputs, output.file), is_needed=by_person) as people,
+            all_or_nothing(output.file, inputs=inputs) as file,
         ):
-            chunks = self._chunks()
+            chunks, separator = self._chunks(), separator_for(file, self.source.separator)
             write_chunks(
                 divided(chunks, people) if by_person else chunks, file,
-                separator=self.source.separator, spreadsheet_safe=output.spreadsheet_safe,
+                separator=separator, spreadsheet_safe=output.spreadsheet_safe,
+                dictionary=self.source.dictionary,
             )  # fmt: skip
             tell("verify")
-            written = open_source(file, separator=self.source.separator)
+            written = open_source(file, separator=separator)
             if by_person:
                 yield LocalWritten.with_people(written, people)
             else:

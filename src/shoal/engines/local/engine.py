@@ -19,8 +19,8 @@ class LocalEngine:
 
     def check_output(self, output: Output) -> None:
         """Refuse a place that cannot be written, before any work is done."""
-        kind = None if output.out is None else format_to_write(Path(output.out))
-        is_guarded(kind, output.spreadsheet_safe, where=str(output.out or "table"))
+        kind = None if output.file is None else format_to_write(Path(output.file))
+        is_guarded(kind, output.spreadsheet_safe, where=str(output.file or "table"))
 
     def open(self, table: object, *, separator: str | None = None) -> LocalTable:
         """Open a path, a CsvFile, a Database or a frame."""

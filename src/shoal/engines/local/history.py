@@ -56,8 +56,12 @@ class Known:
             self._hashes[identity] = identity.hashes(self.source, self.schema, self.key)
         return self._hashes[identity]
 
-    def members(self, identity: Identity, classes: Numbers) -> bytes:
+    def members(
+        self, identity: Identity, classes: Numbers, signatures: pl.DataFrame | None = None
+    ) -> bytes:
         """Return what is entered of the records of a release; numbers of classes by chance.
+
+        signatures: of a release over time, the signature of each person (WHO, SIGNATURE).
 
         Raises:
             InputError: the table changed while it was released.
@@ -70,6 +74,8 @@ class Known:
         frame = pl.DataFrame([hashes, self.who, pl.Series(CLASS, drawn, dtype=pl.Int32)]).filter(
             pl.Series(classes >= 0)
         )
+        if signatures is not None:
+            frame = frame.join(signatures, on=WHO, how="left", maintain_order="left")
         held = io.BytesIO()
         # By the hash: neither the order of the table nor that of classes is kept.
         frame.sort(ID).write_ipc(held, compression="zstd")

@@ -21,8 +21,9 @@ from shoal.schema.schema import Schema
 SIZE = 16
 """Bytes of a hash: two of a billion records are alike once in 10^20 tables."""
 
-ID, WHO, CLASS = "id", "who", "class"
-"""What is entered of a record: its hash, that of its person (null: nobody), and its class."""
+ID, WHO, CLASS, SIGNATURE = "id", "who", "class", "signature"
+"""What is entered of a record: its hash, that of its person (null: nobody), its class; and of a
+release over time the hashes of the sensitive values of that class, one behind the other."""
 
 _TEXT = "\x00text"
 
@@ -87,6 +88,13 @@ def person_hashes(source: Source, schema: Schema, key: bytes) -> pl.Series:
     return hashed(texts, key, "person").alias(WHO)
 
 
+def value_hashes(labels: Sequence[str | None], key: bytes, column: str) -> list[bytes]:
+    """Return the hashes of sensitive values; the missing one has a hash of its own."""
+    texts = ["-" if label is None else f"+{label}" for label in labels]
+    found = hashed(pl.Series(texts, dtype=pl.String), key, f"sensitive\x1f{column}")
+    return [bytes(each) for each in found]
+
+
 def hashed(texts: pl.Series, key: bytes, purpose: str) -> pl.Series:
     """Return keyed hashes of texts; those of one purpose say nothing of those of another."""
     own = hmac.digest(key, purpose.encode("utf-8", "surrogatepass"), "sha256")
@@ -108,4 +116,14 @@ def named_columns(schema: Schema) -> Sequence[str]:
     return [name for name in schema.released if name not in schema.quasi]
 
 
-__all__ = ["CLASS", "ID", "WHO", "Identity", "hashed", "named_columns", "person_hashes"]
+__all__ = [
+    "CLASS",
+    "ID",
+    "SIGNATURE",
+    "WHO",
+    "Identity",
+    "hashed",
+    "named_columns",
+    "person_hashes",
+    "value_hashes",
+]

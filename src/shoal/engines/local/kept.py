@@ -35,7 +35,7 @@ def check_kept(
         waived: those of them that are meant, whatever they hold.
     """
     types = lazy.collect_schema()
-    plain = [name for name in names if not _is_nested(types[name])]
+    plain = [name for name in names if not is_nested(types[name])]
     if not plain:
         return KeptCheck(waived=tuple(waived))
     count = _in_memory if source.fits_memory() else _in_batches
@@ -56,14 +56,15 @@ def check_beside(source: Source, names: Sequence[str], waived: Sequence[str]) ->
     plain = list(names)
     if source.frame is not None:
         types = source.frame.collect_schema()
-        plain = [name for name in names if not _is_nested(types[name])]
+        plain = [name for name in names if not is_nested(types[name])]
     lazy = source.scan(plain)
     if source.fits_memory():
         lazy = source.collect(lazy).lazy()
     return check_kept(source, lazy, plain, waived)
 
 
-def _is_nested(dtype: pl.DataType) -> bool:
+def is_nested(dtype: pl.DataType) -> bool:
+    """Say whether values are lists, structures or bytes, which are not looked into."""
     return dtype.is_nested() or dtype in (pl.Object, pl.Binary)
 
 

@@ -20,25 +20,45 @@ from shoal.core.errors import InputError, SchemaError
 from shoal.core.secret_keys import Keys
 from shoal.engines.coding import Coder, coder_of, with_codes, with_findings
 from shoal.engines.counts import class_labels
-from shoal.engines.linked import KEY, UP, judge_linked, persons_alike, refuse_keys, with_keys
+from shoal.engines.linked import (
+    KEY,
+    UP,
+    judge_linked,
+    persons_alike,
+    refuse_keys,
+    risk_of_linked,
+    with_keys,
+)
 from shoal.engines.local.kept import check_beside, check_kept
 from shoal.engines.local.replacing import Replacing
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.write import write_frame
+from shoal.engines.person_key import present
 from shoal.engines.refusals import check_columns, no_record
 from shoal.formats.database import Database
 from shoal.formats.endings import ENDINGS
 from shoal.inference.kept import KeptCheck, beside, left_in
+from shoal.measures.risk.linked import LinkedRisk
 from shoal.methods.linked.search import TableRecoding
 from shoal.methods.linked.shapes import LinkedCounts
 from shoal.reports.release import Verification
-from shoal.schema.attribute import Kind, Proposals
+from shoal.schema.attribute import USUAL_LABELS, Kind, Proposals
 from shoal.schema.linked import LinkedSchema, LinkedTable
 from shoal.schema.schema import Schema
 from shoal.table.domain import Domain, line_domain
 from shoal.table.frequency import FrequencyTable, join_rows
+from shoal.table.rounding import round_table
 
 _ROW, _RANK, _ABOVE = "\x00row", "\x00rank", "\x00above"
+
+
+def contains(above: object, key: str, below: object, column: str, *, separator: str | None) -> bool:
+    """Say whether every value of a column is a key of another table; an empty one is none."""
+    whole, part = (open_source(table, separator=separator) for table in (above, below))
+    keys = whole.scan([key]).select(present(pl.col(key), ()).alias(KEY))
+    asked = part.scan([column]).select(present(pl.col(column), ()).alias(KEY)).unique()
+    lost = asked.join(keys, on=KEY, how="anti", nulls_equal=True).select(pl.len())
+    return int(part.collect(lost).item()) == 0
 
 
 def places_of(tables: object, schema: LinkedSchema) -> dict[str, object]:
@@ -106,7 +126,8 @@ class OpenTables:
             lost = [name for name in table.keys if columns.count(name) != 1]
             faults += [f"table {table.name!r}: no column {name!r}, a key of it" for name in lost]
             try:
-                known = replace(table.schema, proposals=proposals)
+                labels = table.schema.labels or USUAL_LABELS
+                known = replace(table.schema, proposals=proposals, labels=labels)
                 found[table.name] = known.fit(others, where=table.name)
             except SchemaError as error:
                 faults += [f"table {table.name!r}: {fault}" for fault in error.faults]
@@ -128,6 +149,14 @@ class OpenTables:
 
     def verify(self) -> Verification:
         """Join the tables again, as they stand, and judge them."""
+        return judge_linked(self._as_they_stand(), self.schema, where=self.where)
+
+    def risk(self) -> LinkedRisk:
+        """Join the tables, as they stand, and measure how easily persons are found."""
+        return risk_of_linked(self._as_they_stand(), self.schema, where=self.where)
+
+    def _as_they_stand(self) -> dict[str, pl.DataFrame]:
+        """Return what a verdict depends on: keys, quasi-identifiers, judged columns."""
         frames = {}
         for table in self.schema.downwards:
             source = self.sources[table.name]
@@ -136,7 +165,7 @@ class OpenTables:
             check_columns(source.where, source.columns, [*needed, *table.keys])
             frame = source.collect(source.scan([*dict.fromkeys((*table.keys, *needed))]))
             frames[table.name] = with_keys(frame, table)
-        return judge_linked(frames, self.schema, where=self.where)
+        return frames
 
 
 @dataclass(frozen=True)
@@ -350,6 +379,8 @@ def _counted(
         sensitive_domains=tuple(domains[width:]), sensitive=codes[:, width:],
         persons=None if whose is None else whose.astype(np.int32),
     )  # fmt: skip
+    if schema.has_round_labels:  # persons are alike by their labels: known from the start
+        table = round_table(table, schema)
     return table, row, coders
 
 

@@ -19,7 +19,7 @@ from shoal.table.domain import Domain
 def measure_release(
     before: Source, after: Source, schema: Schema, *, starred: bool | None = None
 ) -> Document:
-    """Return records, suppressed, classes, every utility measure, and why one is not known.
+    """Return records, suppressed, classes, utility and fidelity, and why one is not known.
 
     Args:
         before: the table that the release was made from.
@@ -48,5 +48,6 @@ def measure_release(
         records=table.records,
         domains=table.domains,
         sensitive={name: domain(name) for name in sensitive},
+        table=table,
     )
     return release.measured(schema, starred=starred)

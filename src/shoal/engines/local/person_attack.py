@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from shoal.core.errors import InputError
 from shoal.engines.local.attack import TARGETS, Attacker
 from shoal.engines.local.attack_tables import KEY, ROWS, ReleasedClasses, coded_texts, key_of
+from shoal.engines.local.register_attack import CloseReader
 from shoal.engines.local.source import Source
 from shoal.engines.person_key import PERSON, person_key
 from shoal.engines.refusals import nobody
@@ -171,6 +172,19 @@ class PersonAttacker:
         every = list(range(len(self.schema.quasi)))
         facts = self._by_records.knowledge(classes, known.head(most), every)
         return by_person.linkage(facts, who[:most], classes.codes, held=held, errors=errors)
+
+    def closely(self, register: Source | None = None) -> list[Comparison]:
+        """Read labels closely, and look for the persons of a register; see `CloseReader`."""
+        table = self._by_records.table
+        classes, _ = self._after
+        close = CloseReader(self.original.source, self.release.source, self.schema, table, classes)
+        if not close.is_affordable:
+            return []
+        alone = by_person.singling_out(self._before[1])
+        found = close.all()
+        if register is not None:
+            found.append(close.membership(register))
+        return [Comparison(before=replace(alone, attack=each.attack), after=each) for each in found]
 
     def three_questions(self) -> tuple[Comparison, ...]:
         """Answer the three questions: singling out, linkability and inference, in this order.

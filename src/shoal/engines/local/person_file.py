@@ -7,7 +7,7 @@ only its owner can read; whoever verifies reads both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,9 +16,11 @@ import polars as pl
 from shoal.core.errors import InputError
 from shoal.engines.local.recode import Chunk
 from shoal.engines.local.source import Source, open_source
-from shoal.engines.person_key import PERSON
+from shoal.engines.person_key import PERSON, person_key
 
 _MARK = "\x00"  # before the name of a column: a table may have one of that name
+_NUMBER, _FALSE = "\x00number", "\x00false"
+_FALSE_ROWS = "false_row"  # the column of a file of false records
 
 
 def divided(chunks: Iterator[Chunk], file: Path) -> Iterator[Chunk]:
@@ -49,7 +51,7 @@ def with_persons(source: Source, file: str | Path) -> tuple[Source, tuple[str, .
         InputError: the file has another number of records than the table.
     """
     beside = open_source(file, separator=",")
-    lines, records = _records(beside), _records(source)
+    lines, records = records_of(beside), records_of(source)
     if lines != records:
         raise InputError(
             where=str(file),
@@ -66,7 +68,55 @@ def with_persons(source: Source, file: str | Path) -> tuple[Source, tuple[str, .
     return joined, tuple(names.values())
 
 
-def _records(source: Source) -> int:
+def with_made_up(
+    source: Source, names: Sequence[str], false_rows: Sequence[int]
+) -> tuple[Source, tuple[str, ...]]:
+    """Return a table in which each false record is about a person of its own, who is made up.
+
+    Args:
+        source: the table with its persons.
+        names: the columns that say who a record is about.
+        false_rows: the numbers of the false records, the first record is 1.
+
+    Returns:
+        The table, and the column that says who each record is about now.
+    """
+    number = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
+    made_up = pl.concat_str(pl.lit(_FALSE), number.cast(pl.String))
+    who = pl.when(number.is_in(list(false_rows))).then(made_up).otherwise(person_key(names, ()))
+    lazy = source.scan(source.columns).with_columns(who.alias(_FALSE))
+    columns = (*source.columns, _FALSE)
+    return replace(source, columns=columns, frame=lazy, shape=None, path=None), (_FALSE,)
+
+
+def read_false_rows(file: str | Path, records: int) -> list[int]:
+    """Return the numbers of the false records of a table, the first record is 1.
+
+    Raises:
+        InputError: the file does not hold such numbers, or not of this table.
+    """
+    beside = open_source(file, separator=",")
+    if beside.columns != (_FALSE_ROWS,):
+        raise InputError(
+            where=str(file),
+            problem=f"is not a list of false records, which has one column, {_FALSE_ROWS!r}; name "
+            "the file that --false-records wrote with this release",
+        )
+    texts = beside.collect(beside.scan([_FALSE_ROWS]))[_FALSE_ROWS].cast(pl.String)
+    numbers = texts.cast(pl.Int64, strict=False)
+    wrong = numbers.is_null() | (numbers < 1) | (numbers > records) | numbers.is_duplicated()
+    if wrong.any():
+        raise InputError(
+            where=str(file),
+            problem=f"{int(wrong.sum())} of {numbers.len()} lines are not numbers of different "
+            f"records of a table of {records}, so it belongs to another table; name the one that "
+            "was written with this release",
+        )
+    return numbers.to_list()
+
+
+def records_of(source: Source) -> int:
+    """Return the number of records of a table."""
     if source.shape is not None:
         return source.shape.records
     return int(source.collect(source.scan(source.columns[:1]).select(source.records)).item())

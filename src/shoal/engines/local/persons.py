@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shoal.engines.local.recode import Recoder
 from shoal.engines.local.replacing import Replacing
 from shoal.engines.local.source import Source
+from shoal.engines.person_key import PERSON, repeated_persons, with_who
 from shoal.engines.person_key import present as present
 from shoal.inference.persons import person_column
 from shoal.measures.risk.persons import Repeats
@@ -106,6 +107,15 @@ class Person(NamedTuple):
         people = people_of_classes([(labels, self.who)], len(sizes), k)
         there = sizes > 0
         return Repeats.of(self.column, self.counted, k, sizes[there], people[there])
+
+
+def with_persons_beside(source: Source, lazy: pl.LazyFrame) -> pl.LazyFrame:
+    """Return records with who they are about beside them; texts of an in-memory table coded."""
+    repeated = source.collect(repeated_persons(lazy.select(PERSON)))
+    found = with_who(lazy, repeated)
+    if source.fits_memory():
+        found = found.with_columns(pl.col(PERSON).cast(pl.Categorical))
+    return found
 
 
 def people_of_classes(

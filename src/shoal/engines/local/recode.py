@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shoal.core.errors import KernelInputError
 from shoal.engines.counts import class_labels
 from shoal.engines.local.frequencies import Frequencies
+from shoal.engines.local.numbering import numbered
 from shoal.engines.local.sorting import sort_records
 from shoal.engines.local.source import Source
 from shoal.engines.person_key import PERSON
@@ -22,6 +23,7 @@ from shoal.schema.schema import Kind, Schema
 from shoal.table.recoding import Recoding
 
 BATCH = 100_000  # records; Polars reads several such batches ahead
+SAMPLE = 10_000  # records that tell whether most values of a column are different
 
 
 class Chunk(NamedTuple):
@@ -78,6 +80,14 @@ class Recoder:
 
     def chunks(self) -> Generator[Chunk, None, None]:
         """Yield the release in chunks, each fitting memory, sorted within and across them."""
+        if self.schema.trajectories:  # persons are compared, so all records come together
+            released = pl.concat([chunk.whole() for chunk in self._chunks()])
+            person = self.schema.person[0]
+            yield Chunk(numbered(released, person, keep_order=self.keep_order), None)
+        else:
+            yield from self._chunks()
+
+    def _chunks(self) -> Generator[Chunk, None, None]:
         if self.source.fits_memory() or self.keep_order:
             turns = _Turns(self.recoding, self._shared_keys)
             for batch in self._batches():
@@ -175,9 +185,11 @@ class Recoder:
         Records that agree in everything the search saw are distinguished by it, so that their
         order in the input decides nothing.
         """
-        if not self._others:
+        # A pseudonym of the person is drawn anew for each release: it decides nothing.
+        others = [name for name in self._others if name not in self.schema.person]
+        if not others:
             return np.zeros(len(shared), dtype=np.uint64)
-        texts = batch.select(self._others)[shared].select(pl.all().cast(pl.String))
+        texts = batch.select(others)[shared].select(pl.all().cast(pl.String))
         return texts.hash_rows(seed=1).to_numpy()
 
     @cached_property
@@ -265,9 +277,15 @@ def _text_order(
 
 
 def _ranks(series: pl.Series) -> tuple[NDArray[np.int64] | None, int]:
-    """Return the rank of each value of a dictionary-coded column, the missing one first."""
+    """Return the rank of the text of each value of a column, the missing one first.
+
+    None where most values are different: sorting them by their texts takes less then.
+    """
     if not isinstance(series.dtype, (pl.Categorical, pl.Enum)):
-        return None, 0
+        some = series.gather_every(max(series.len() // SAMPLE, 1))
+        if 2 * some.n_unique() > some.len():
+            return None, 0
+        series = series.cast(pl.String).cast(pl.Categorical)
     physical = series.to_physical()
     distinct = series.unique().drop_nulls()
     if not distinct.len():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 
@@ -21,20 +21,23 @@ from shoal.core.watch import tell
 from shoal.engines.base import Checks, Classes, Compared, Output, Search
 from shoal.engines.coding import with_findings
 from shoal.engines.counts import CountsHere, judge_starred
+from shoal.engines.drawing.drawing import Drawing
 from shoal.engines.local.compare import Pair, compare_persons
+from shoal.engines.local.drawn import LocalDrawn, Origin, draw_release
 from shoal.engines.local.frequencies import EARLIER, Frequencies, frequencies
 from shoal.engines.local.kept import check_kept
+from shoal.engines.local.links import check_links
 from shoal.engines.local.person_attack import Persons
 from shoal.engines.local.person_file import divided, with_persons, write_persons
-from shoal.engines.local.persons import repeats_of_release
+from shoal.engines.local.persons import repeats_of_release, with_persons_beside
 from shoal.engines.local.recode import Recoder
 from shoal.engines.local.replacing import Replacing
 from shoal.engines.local.runs import open_release
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.verify import verify_table
 from shoal.engines.local.write import all_or_nothing, write_chunks
-from shoal.engines.person_key import PERSON, WHO, person_key, repeated_persons, with_who
-from shoal.formats.endings import format_to_write
+from shoal.engines.person_key import PERSON, WHO, person_key
+from shoal.formats.endings import TYPED, format_to_write, separator_for
 from shoal.formats.frames import like
 from shoal.inference.kept import KeptCheck
 from shoal.measures.risk.persons import Repeats
@@ -44,6 +47,8 @@ from shoal.reports.release import Verification
 from shoal.schema.schema import Schema
 from shoal.table.frequency import FrequencyTable
 from shoal.table.recoding import Recoding
+
+_RAW = "\x00raw"
 
 
 @dataclass(frozen=True)
@@ -123,9 +128,12 @@ class LocalRecords:
             coded += [*schema.sensitive, *counted]
         replacing = Replacing.of(source, schema, keys)
         released = [c for c in source.columns if c in schema.released]
-        lazy = replacing.scan([*released, *schema.hidden_person], coded=coded)
+        # Where a pseudonym of the person stays, the person is known by the key itself: that of a
+        # release alone is drawn anew, and would give another order and other classes each time.
+        raw = {_RAW: schema.person[0]} if schema.trajectories else {}
+        lazy = replacing.scan([*released, *schema.hidden_person], coded=coded, beside=raw)
         if schema.person:
-            lazy = lazy.with_columns(person_key(schema.person, schema.missing))
+            lazy = lazy.with_columns(person_key([*raw] or schema.person, schema.missing))
             lazy = with_persons_beside(source, lazy).select([*released, PERSON, WHO])
         if earlier is not None:
             lazy = with_earlier(source, lazy, earlier)
@@ -134,12 +142,16 @@ class LocalRecords:
         is_nested = earlier is not None
         return cls(source, schema, tuple(counted), tuple(coded), lazy, replacing, is_nested)
 
-    def check_kept(self) -> KeptCheck:
-        """Ask of every kept column whether it says by itself who a record is."""
+    def check_kept(self, *, ordered: bool = False) -> KeptCheck:
+        """Ask of every kept column whether it says by itself who a record is.
+
+        ordered: the release keeps the order of the records, which may say it, too.
+        """
         # A pseudonym of the person is meant to link records: trajectories are what is promised.
         kept = [name for name in self.schema.kept if name not in self.schema.person]
         found = check_kept(self.source, self.lazy, kept, self.schema.waive)
-        return found.with_replaced(self.schema.replaced, self.replacing.found)
+        links = check_links(self.source, self.lazy, self.schema, kept, ordered=ordered)
+        return found.with_replaced(self.schema.replaced, self.replacing.found).with_links(links)
 
     @cached_property
     def _frequencies(self) -> Frequencies:
@@ -152,6 +164,16 @@ class LocalRecords:
         """The schema with what counting found out; see `with_findings`."""
         return with_findings(self.schema, self._frequencies.coders)
 
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """Return the records, and who they are about, in the table's order."""
+        return self.source.collect(self.lazy)
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """Return the row of the frequency table of each record, in the table's order."""
+        return self._frequencies.rows_of(self.frame)
+
     def count(self) -> CountsHere:
         """Count the distinct tuples."""
         return CountsHere(self._found_out, self._frequencies.table, learn_on_threads)
@@ -161,7 +183,7 @@ class LocalRecords:
         return judge_starred(classes.recoding, self._found_out, promise)
 
     def _recoder(self, classes: Classes, output: Output, *, star: bool) -> Recoder:
-        kind = None if output.out is None else format_to_write(Path(output.out))
+        kind = None if output.file is None else format_to_write(Path(output.file))
         return Recoder(
             source=self.source,
             lazy=self.lazy,
@@ -170,8 +192,8 @@ class LocalRecords:
             recoding=classes.recoding,
             star=star,
             keep_order=output.keep_order,
-            typed=kind in (None, "parquet", "arrow"),
-            near=None if output.out is None else Path(output.out),
+            typed=kind is None or kind in TYPED,
+            near=None if output.file is None else Path(output.file),
         )
 
     @contextmanager
@@ -180,7 +202,7 @@ class LocalRecords:
         recoder = self._recoder(classes, output, star=star)
         inputs = (*inputs_of(self.source.given), *output.inputs)
         person = (PERSON,) if self.schema.hidden_person else ()
-        if output.out is None:
+        if output.file is None:
             with (
                 _class_file(recoder, output.class_file, inputs),
                 person_place(output.person_file, inputs, is_needed=bool(person)) as people,
@@ -193,26 +215,38 @@ class LocalRecords:
                 )
             return
         with (
-            _class_file(recoder, output.class_file, (*inputs, output.out)),
+            _class_file(recoder, output.class_file, (*inputs, output.file)),
             person_place(
-                output.person_file, (*inputs, output.out), is_needed=bool(person)
+                output.person_file, (*inputs, output.file), is_needed=bool(person)
             ) as people,
-            all_or_nothing(output.out, inputs=inputs) as file,
+            all_or_nothing(output.file, inputs=inputs) as file,
         ):
+            separator = separator_for(file, self.source.separator)
             # Closed at once: what was sorted on disk is removed before the release is verified.
             with closing(recoder.chunks()) as chunks:
                 write_chunks(
                     divided(chunks, people) if person else chunks, file,
-                    separator=self.source.separator, spreadsheet_safe=output.spreadsheet_safe,
-                    expected=recoder.released,
+                    separator=separator, spreadsheet_safe=output.spreadsheet_safe,
+                    expected=recoder.released, dictionary=self.source.dictionary,
                 )  # fmt: skip
             tell("verify")
             if person:
-                written = open_source(file, separator=self.source.separator)
+                written = open_source(file, separator=separator)
                 found = LocalWritten.with_people(written, people, recoder)
                 yield replace(found, original=self._with_persons)
             else:
-                yield LocalWritten(open_written(file, self.source.separator), recoder=recoder)
+                yield LocalWritten(open_written(file, separator), recoder=recoder)
+
+    def draw(
+        self, classes: Classes, output: Output, drawing: Drawing, *, star: bool
+    ) -> AbstractContextManager[LocalDrawn]:
+        """Write a release whose cells are drawn; published at the end, if nothing was raised."""
+
+        def compare(labels: Source, checks: Checks, seed: int) -> Compared:
+            return self._compare_source(labels, checks, centroids=False, seed=seed)
+
+        written = partial(self.recode, classes, star=star)
+        return draw_release(Origin(self.source, self.count(), written, compare), output, drawing)
 
     def repeats(self, classes: Classes, k: int, *, star: bool) -> Repeats | None:
         """Count the people of the classes, where an identifying column repeats."""
@@ -223,11 +257,15 @@ class LocalRecords:
 
     def compare(self, release: object, checks: Checks, *, centroids: bool, seed: int) -> Compared:
         """Measure the risk of table and release by the same rules, and attack both."""
+        made = open_source(release, separator=_separator_of(release, self.source))
+        return self._compare_source(made, checks, centroids=centroids, seed=seed)
+
+    def _compare_source(
+        self, release: Source, checks: Checks, *, centroids: bool, seed: int
+    ) -> Compared:
+        """Measure and attack a release that is open already."""
         pair = Pair(
-            whole=self.source,
-            original=self._held(),
-            release=open_source(release, separator=self.source.separator),
-            schema=self._found_out,
+            whole=self.source, original=self._held(), release=release, schema=self._found_out
         )
         return pair.compare(checks, centroids=centroids, seed=seed)
 
@@ -244,15 +282,6 @@ class LocalRecords:
         lazy = self.lazy.drop(EARLIER, strict=False)
         columns = tuple(lazy.collect_schema().names())
         return replace(self.source, columns=columns, frame=lazy, shape=None, path=None)
-
-
-def with_persons_beside(source: Source, lazy: pl.LazyFrame) -> pl.LazyFrame:
-    """Return records with who they are about beside them; texts of an in-memory table coded."""
-    repeated = source.collect(repeated_persons(lazy.select(PERSON)))
-    found = with_who(lazy, repeated)
-    if source.fits_memory():
-        found = found.with_columns(pl.col(PERSON).cast(pl.Categorical))
-    return found
 
 
 def with_earlier(source: Source, lazy: pl.LazyFrame, earlier: NDArray[np.int32]) -> pl.LazyFrame:
@@ -308,6 +337,13 @@ def _class_file(
 def inputs_of(table: object) -> tuple[Path, ...]:
     """Return the file that a table is read from; it must not be overwritten."""
     return (Path(table),) if isinstance(table, (str, PathLike)) else ()
+
+
+def _separator_of(release: object, source: Source) -> str:
+    """Return the separator that a release was written with, where it is a file."""
+    if not isinstance(release, (str, PathLike)):
+        return source.separator
+    return separator_for(Path(release), source.separator)
 
 
 def open_written(table: object, separator: str | None) -> Source:

@@ -18,6 +18,7 @@ from shoal.core.errors import InputError, SchemaError, UnsafeReleaseError
 from shoal.core.secret_keys import Keys
 from shoal.engines.coding import with_codes
 from shoal.engines.local.source import Source
+from shoal.engines.person_key import present
 from shoal.inference.kept import Replaced
 from shoal.schema.schema import Attribute, Schema
 from shoal.schema.techniques import Pseudonym, Shift, digest_of, shifted
@@ -111,9 +112,12 @@ class Replacing:
         return _by_distinct(self._values(name, values), technique.cell(name, self.keys))
 
     def _values(self, name: str, values: pl.Series) -> pl.Series:
-        """Return what is replaced: of a person, the key without spaces around it, as counted."""
-        present = self._present(values)
-        return present.str.strip_chars() if name in self.schema.person else present
+        """Return what is replaced: of a person, the key as it is counted."""
+        return self._who(values) if name in self.schema.person else self._present(values)
+
+    def _who(self, values: pl.Series) -> pl.Series:
+        """Return who records are about, as persons are counted."""
+        return pl.select(present(pl.lit(values), self.schema.missing)).to_series()
 
     def _shifted(self, name: str, dates: pl.Series, who: pl.Series) -> pl.Series:
         """Move dates by the days of their person."""
@@ -121,7 +125,7 @@ class Replacing:
         technique = attribute.release
         assert isinstance(technique, Shift)
         days_of, form = technique.days_of(self.keys), self.forms[name]
-        who = self._present(who)
+        who = self._who(who)
         days = {person: days_of(person) for person in who.unique().drop_nulls().to_list()}
         same = attribute.dates == "same"
         known: dict[tuple[str, int], str | None] = {}
@@ -163,7 +167,7 @@ class Replacing:
                 technique = techniques[name]
                 assert isinstance(technique, Shift)
                 dates = self._present(batch[name])
-                who = self._present(batch[technique.by])
+                who = self._who(batch[technique.by])
                 counts[0] += int((dates.is_not_null() & who.is_null()).sum())
                 moved = self._shifted(name, batch[name], who)
                 counts[1] += int((dates.is_not_null() & who.is_not_null() & moved.is_null()).sum())

@@ -18,9 +18,11 @@ from shoal.engines.coding import with_codes
 from shoal.formats.csv_check import CsvShape, check_csv
 from shoal.formats.csv_file import CsvFile, plain_copy
 from shoal.formats.database import Database
-from shoal.formats.endings import format_of
+from shoal.formats.endings import STATISTICS, check_extra, format_of
+from shoal.formats.excel import read_excel
 from shoal.formats.frames import to_lazy
 from shoal.formats.spreadsheet import is_guarded, unguarded
+from shoal.formats.statistics import Dictionary, read_statistics
 from shoal.formats.types import check_types, plain_types
 
 # A table up to this size (of text, or of unpacked columns) is kept in memory between the
@@ -45,6 +47,7 @@ class Source:
     is_guarded: bool = False  # labels may have an apostrophe for spreadsheets, to be left out
     given: object = field(default=None, repr=False, compare=False)  # what the caller opened
     keeper: object = field(default=None, repr=False, compare=False)  # of a file without a name
+    dictionary: Dictionary | None = field(default=None, repr=False, compare=False)
 
     @property
     def records(self) -> pl.Expr:
@@ -195,7 +198,8 @@ def _open_path(file: CsvFile, *, separator: str | None) -> Source:
     kind = format_of(path)
     if not path.exists():
         raise InputError(where=where, problem=no_file(path))
-    if kind in ("csv", "csv.gz"):
+    check_extra(kind)
+    if kind.startswith("csv"):
         copied = plain_copy(file)
         place, keeper = (path, None) if copied is None else copied
         shape = check_csv(place, separator=separator, where=where, above=file.skip_lines)
@@ -203,8 +207,13 @@ def _open_path(file: CsvFile, *, separator: str | None) -> Source:
             where=where, columns=shape.columns, format=kind if copied is None else "csv",
             separator=shape.separator, path=place, shape=shape, keeper=keeper,
         )  # fmt: skip
+    if kind == "xlsx":
+        return _held(where, kind, read_excel(file))
     if file.encoding is not None or file.skip_lines:
         raise InputError(where=where, problem="only CSV files take --encoding and --skip-lines")
+    if kind in STATISTICS:
+        frame, dictionary = read_statistics(path, kind)
+        return replace(_held(where, kind, frame), dictionary=dictionary)
     try:
         if kind == "jsonl":
             lazy = pl.scan_ndjson(glob.escape(where), infer_schema_length=None)
@@ -219,3 +228,8 @@ def _open_path(file: CsvFile, *, separator: str | None) -> Source:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(where=where, problem=_safe(error)) from None
     return Source(where=where, columns=names, format=kind, path=path, frame=lazy)
+
+
+def _held(where: str, kind: str, frame: pl.DataFrame) -> Source:
+    """Return a table that was read as a whole."""
+    return Source(where=where, columns=tuple(frame.columns), format=kind, frame=frame.lazy())

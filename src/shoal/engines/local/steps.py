@@ -22,11 +22,15 @@ from shoal.methods.xk.rows import Rows, diversity_of, pairs_of
 
 
 class StepTable(NamedTuple):
-    """The records between two steps, which of them are false, and which are to be removed."""
+    """The records between two steps, which of them are false, and which are to be removed.
+
+    people: who each record is about, where persons are counted; a false record is nobody's.
+    """
 
     records: pl.DataFrame
     is_false: NDArray[np.bool_]
     is_marked: NDArray[np.bool_]
+    people: pl.Series | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,10 @@ def pairs_frame(rows: Rows) -> pl.DataFrame:
         pl.Series(column.name, [column.labels[code] for code in rows.codes[at, place]], pl.String)
         for place, column in enumerate(rows.columns)
     ]
-    counts = {"records": pairs.records, "false_records": pairs.false}
+    counts = {"records": pairs.records}
+    if rows.persons is not None:
+        counts["persons"] = pairs.people
+    counts["false_records"] = pairs.false
     for place, name in enumerate(rows.sensitive_names):
         counts[f"diversity_{name}"] = diversity_of(rows, pairs, column=place)
     for label, numbers in counts.items():

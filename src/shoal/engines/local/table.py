@@ -18,15 +18,21 @@ from shoal.engines.local.blanked import verify_blanked
 from shoal.engines.local.encode import LocalEncoding
 from shoal.engines.local.infer import infer
 from shoal.engines.local.kept import check_beside
+from shoal.engines.local.links import links_beside
 from shoal.engines.local.metrics import measure_release
-from shoal.engines.local.person_file import with_persons
+from shoal.engines.local.person_file import (
+    read_false_rows,
+    records_of,
+    with_made_up,
+    with_persons,
+)
 from shoal.engines.local.persons import repeats_as_it_stands
 from shoal.engines.local.records import LocalRecords, open_written
 from shoal.engines.local.risk import risk
 from shoal.engines.local.source import Source, open_source
 from shoal.engines.local.verify import trajectories_of, verify_table
 from shoal.inference.infer import Inference
-from shoal.inference.kept import KeptCheck
+from shoal.inference.kept import KeptCheck, KeptColumn
 from shoal.measures.risk.persons import Repeats
 from shoal.measures.risk.question import RiskQuestion
 from shoal.measures.risk.report import RiskReport
@@ -86,14 +92,23 @@ class LocalTable:
         """Count the persons whose records, all together, nobody else has."""
         return trajectories_of(self.source, schema)
 
-    def with_persons(self, file: str | Path) -> tuple[LocalTable, tuple[str, ...]]:
+    def with_persons(
+        self, file: str | Path, false_records: str | Path | None = None
+    ) -> tuple[LocalTable, tuple[str, ...]]:
         """Return the table with the columns of a person file beside it, and their names."""
         source, names = with_persons(self.source, file)
+        if false_records is not None:
+            rows = read_false_rows(false_records, records_of(self.source))
+            source, names = with_made_up(source, names, rows)
         return LocalTable(source), names
 
     def check_kept(self, names: Sequence[str], waived: Sequence[str]) -> KeptCheck:
         """Ask columns whether they say by themselves who a record is."""
         return check_beside(self.source, names, waived)
+
+    def check_links(self, schema: Schema, names: Sequence[str]) -> tuple[KeptColumn, ...]:
+        """Ask columns whether they link the records of a person."""
+        return links_beside(self.source, schema, names)
 
     def repeats(self, schema: Schema, k: int) -> Repeats | None:
         """Count the people of its own classes, where an identifying column repeats."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -20,8 +19,11 @@ from shoal.core.spreadsheet import check_names, is_guarded
 from shoal.core.temporary import beside, flush, flush_folder, publish
 from shoal.core.watch import watcher
 from shoal.engines.local.recode import Chunk
-from shoal.formats.endings import format_to_write
+from shoal.formats.csv_header import open_to_write
+from shoal.formats.endings import format_to_write, separator_for
+from shoal.formats.excel import ExcelWriter
 from shoal.formats.spreadsheet import guarded
+from shoal.formats.statistics import Dictionary, write_statistics
 
 BLOCK = 4 * 2**20  # bytes of repeated lines that are written at once
 SLICE = 500_000  # rows of a table in memory that are written at once
@@ -44,17 +46,11 @@ def all_or_nothing(
         renamed, nobody else can read it. A file that was there keeps its mode.
     """
     goal = Path(out)
-    for table in inputs:
-        if _same(goal, Path(table)):
-            raise OutputError(
-                where=str(out), problem="is also an input; choose another name for the output"
-            )
-    if goal.is_dir():
-        raise OutputError(where=str(out), problem="is a folder; name a file in it")
-    if not goal.absolute().parent.exists():
-        raise OutputError(where=str(out), problem="lies in a folder that is not there; make it")
+    check_output(goal, inputs=inputs)
     # The ending stays last: it tells readers the format.
-    ending = "".join(goal.suffixes[-2:]) if goal.name.endswith(".gz") else goal.suffix
+    ending = (
+        "".join(goal.suffixes[-2:]) if goal.name.lower().endswith((".gz", ".zst")) else goal.suffix
+    )
     try:
         with beside(goal, ending=ending) as temporary:
             yield temporary
@@ -65,6 +61,23 @@ def all_or_nothing(
         raise
     except OSError as error:
         raise OutputError(where=str(out), problem=f"cannot be written: {reason(error)}") from None
+
+
+def check_output(goal: Path, *, inputs: tuple[str | Path, ...] = ()) -> None:
+    """Refuse to write where an input, a folder, or nothing is.
+
+    Raises:
+        OutputError: it is one of them.
+    """
+    for table in inputs:
+        if _same(goal, Path(table)):
+            raise OutputError(
+                where=str(goal), problem="is also an input; choose another name for the output"
+            )
+    if goal.is_dir():
+        raise OutputError(where=str(goal), problem="is a folder; name a file in it")
+    if not goal.absolute().parent.exists():
+        raise OutputError(where=str(goal), problem="lies in a folder that is not there; make it")
 
 
 def _same(goal: Path, table: Path) -> bool:
@@ -87,11 +100,13 @@ def write_chunks(
     separator: str = ",",
     spreadsheet_safe: bool | None = None,
     expected: int | None = None,
+    dictionary: Dictionary | None = None,
 ) -> int:
     """Write frames behind each other into one file; return the number of records.
 
     spreadsheet_safe: see `core.spreadsheet`; None: what is right for the format.
     expected: how many records there will be, for whoever watches.
+    dictionary: the names of numbers, for a file of statistics.
 
     Raises:
         OutputError: the disk is full or the folder cannot be written to.
@@ -100,16 +115,25 @@ def write_chunks(
     if is_guarded(kind, spreadsheet_safe, where=str(path)):
         chunks = _guarded(chunks)
     counted = _Counted(chunks, expected)
-    if kind in ("csv", "csv.gz"):
-        with _packed(path) if kind == "csv.gz" else path.open("wb") as file:
+    if kind.startswith("csv"):
+        separator = separator_for(path, separator)
+        with open_to_write(path) as file:
             for number, chunk in enumerate(counted.sliced()):
                 _write_csv(chunk, file, separator=separator, header=number == 0)
     elif kind == "jsonl":
         with path.open("wb") as file:
             for chunk in counted.sliced():
                 chunk.whole().write_ndjson(file)
-    else:
+    elif kind == "xlsx":
+        book = ExcelWriter(path)
+        for chunk in counted.sliced():
+            book.write(_plain(chunk.whole()))
+        book.close()
+    elif kind in ("parquet", "arrow"):
         _sink(counted, path, kind)
+    else:
+        whole = pl.concat([_plain(chunk.whole()) for chunk in counted])
+        write_statistics(whole, path, kind, dictionary)
     return counted.records
 
 
@@ -155,11 +179,6 @@ class _Counted:
         yield chunk
         self.records += chunk.records
         self.watch.advance(self.records, self.expected)
-
-
-def _packed(path: Path) -> IO[bytes]:
-    # Typeshed does not call a GzipFile what it is; a buffer around it is bypassed by Polars.
-    return cast("IO[bytes]", gzip.open(path, "wb", 6))
 
 
 def _write_csv(chunk: Chunk, file: IO[bytes], *, separator: str, header: bool) -> None:

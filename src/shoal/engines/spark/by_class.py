@@ -40,10 +40,10 @@ from shoal.engines.spark.distributed import (
     split_columns,
     table_of,
 )
-from shoal.measures.aggregation import Yardstick
 from shoal.measures.utility import diversity_of, minority_of
 from shoal.methods.judging import judge_recoding
 from shoal.methods.microaggregation.centroids import centroids
+from shoal.methods.microaggregation.squared_error import Yardstick
 from shoal.privacy import Promise, Verdict
 from shoal.table.domain import Domain
 from shoal.table.recoding import Recoding, with_centroids
@@ -134,7 +134,7 @@ def _released_histograms(table: DistributedFrequencies, found: DistributedRecodi
 
 
 def distributed_sse_loss(table: DistributedFrequencies, found: DistributedRecoding) -> float:
-    """Return 100 · SSE/SST of the centroids, see `measures.aggregation`.
+    """Return 100 · SSE/SST of the centroids, see `methods.microaggregation.squared_error`.
 
     Guarantee:
         The same number as where the tuples are at hand.

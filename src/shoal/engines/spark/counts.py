@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame, SparkSession
 
-from shoal.core.errors import NoSolutionError
+from shoal.core.errors import MethodError, NoSolutionError
 from shoal.engines.base import Progress, Search
 from shoal.engines.counts import first_rows
 from shoal.engines.spark.by_class import (
@@ -76,12 +76,18 @@ class DistributedCounts:
 
     def _found(self, search: Search) -> tuple[DistributedRecoding, tuple[str, ...]]:
         table, method, setting = self.frequencies, search.method, search.setting
+        if method.blanks:
+            raise MethodError(
+                problem=f"{table.rows:,} distinct tuples are more than the driver takes "
+                f"({self.most:,}), and --method {method.name} needs them there: allow more with "
+                "--driver-rows"
+            )
         if search.partitions is None and type(method) is Mondrian:
             return distributed_mondrian(table, search.promise), ()
         if search.partitions is None and isinstance(method, Lattice):
             found = distributed_lattice(
-                table, search.promise, method=method, most=self.most, utility=setting.utility,
-                suppression_limit=setting.suppression_limit,
+                table, search.promise, method=method, most=self.most,
+                utility=setting.utility or "loss", suppression_limit=setting.suppression_limit,
             )  # fmt: skip
             return found, self._large(found.recoding.classes)
         coarse = search.partitions

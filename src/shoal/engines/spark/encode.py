@@ -35,17 +35,18 @@ from shoal.engines.spark.coding import (
     with_keys,
 )
 from shoal.engines.spark.kept import check_kept
+from shoal.engines.spark.links import check_links
 from shoal.engines.spark.persons import PERSON, code_persons, too_many_persons, with_person
 from shoal.engines.spark.recode import Labelled
-from shoal.engines.spark.records import driver_rows, goal_of, judged_of
+from shoal.engines.spark.records import driver_rows, judged_of
 from shoal.engines.spark.source import SparkSource
 from shoal.engines.spark.trial import DistributedAssignment, DistributedTuples, decode_rows
-from shoal.engines.spark.written import SparkWritten, write_release
+from shoal.engines.spark.written import SparkWritten, goal_of, write_release
 from shoal.inference.kept import KeptCheck, beside
 from shoal.model.batch import EACH, Judge, close_failing
 from shoal.model.coverage import precompute_coverage
 from shoal.model.model import RecodingModel
-from shoal.model.runtime import Encoder
+from shoal.model.sets import SetEncoder
 
 
 @dataclass(frozen=True)
@@ -88,10 +89,12 @@ class SparkEncoding:
         cls, source: SparkSource, model: RecodingModel, *, on_unseen: str | None, star: bool
     ) -> SparkEncoding:
         """Check a table against a model, and number the values of its columns."""
-        encoder = Encoder(model.to_document(), on_unseen, "star" if star else "remove")
+        encoder = SetEncoder(model.to_document(), on_unseen, "star" if star else "remove")
         columns = released_columns(source.where, source.columns, model.schema)
         source.check([*columns, *model.schema.person])
-        kept = check_kept(source, beside(model.schema, columns), model.schema.waive)
+        others = beside(model.schema, columns)
+        kept = check_kept(source, others, model.schema.waive)
+        kept = kept.with_links(check_links(source, model.schema, others))
         kept.refuse(source.where)
         precompute_coverage(encoder)
         coded, mapped = [], []
@@ -205,6 +208,9 @@ class SparkEncoding:
             return
         self.batch.refuse_unseen(counted.assignment.unseen)
         self.batch.notices = judge.check(counted.texts)
+        if self.batch.joins:
+            self.batch.join_failing(counted.assignment.classes, counted.assignment.lost, judge)
+            return
         close_failing(counted.assignment, judge)
         if not counted.assignment.classes:
             raise NoSolutionError(problem="every record would have to be suppressed")
@@ -230,9 +236,13 @@ class SparkEncoding:
             records = counted.keyed.join(known, names, "inner")
         texts = batch.labels().select(pl.all().cast(pl.String))
         texts.columns = [f"q{j}" for j in range(texts.width)]
-        number = np.append(np.arange(texts.height - 1), -1).astype(np.int32)
-        labels = texts.with_columns(pl.Series("class", number))
-        labels = labels if batch.star else labels.head(texts.height - 1)
+        rows = np.append(np.arange(texts.height - 1), -1)
+        number = rows.copy()
+        if counted.assignment is not None and batch.joined is not None:
+            rows = np.append(batch.joined, -1)  # what the executors say is a region
+            number = np.append(np.arange(len(batch.joined)), -1)
+        labels = texts[rows % texts.height].with_columns(pl.Series("class", number, dtype=pl.Int32))
+        labels = labels if batch.star else labels.filter(pl.Series(rows >= 0))
         behind = [PERSON] if batch.model.schema.person else []
         labelled = Labelled(self.source, batch.encoder.names, batch.columns, behind)
         return labelled.frame(records, labels)

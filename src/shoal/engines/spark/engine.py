@@ -25,8 +25,8 @@ class SparkEngine:
             raise MethodError(problem="--class-file needs the local engine: Spark keeps no order")
         if output.person_file is not None:
             raise MethodError(problem="--person-file needs the local engine: Spark keeps no order")
-        if output.out is not None:
-            is_guarded(kind_of(output.out), output.spreadsheet_safe, where=str(output.out))
+        if output.file is not None:
+            is_guarded(kind_of(output.file), output.spreadsheet_safe, where=str(output.file))
 
     def open(self, table: object, *, separator: str | None = None) -> TableOnSpark:
         """Open a Spark DataFrame, or what a `SparkTable` names."""

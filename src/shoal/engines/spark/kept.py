@@ -18,12 +18,13 @@ _NESTED = ("array", "map", "struct", "binary", "variant")
 
 def check_kept(source: SparkSource, names: Sequence[str], waived: Sequence[str]) -> KeptCheck:
     """Ask of every kept column whether it says by itself who a record is."""
-    plain = [
-        name
-        for name in names
-        if source.frame.schema[source.name(name)].dataType.typeName() not in _NESTED
-    ]
+    plain = [name for name in names if not is_nested(source, name)]
     return KeptCheck.of(_facts(source, plain), waived)
+
+
+def is_nested(source: SparkSource, name: str) -> bool:
+    """Say whether values are lists, structures or bytes, which are not looked into."""
+    return source.frame.schema[source.name(name)].dataType.typeName() in _NESTED
 
 
 def _facts(source: SparkSource, names: Sequence[str]) -> list[ColumnFacts]:

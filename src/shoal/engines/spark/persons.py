@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from unicodedata import normalize
 
 import numpy as np
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DoubleType, FloatType
+from pyspark.sql.types import DoubleType, FloatType, StringType
 
 from shoal.core.errors import MethodError
-from shoal.engines.person_key import BETWEEN, MISSING
+from shoal.engines.person_key import BETWEEN
 from shoal.engines.spark.coding import ColumnCodes
 from shoal.engines.spark.source import SparkSource
 from shoal.inference.persons import person_column
 from shoal.measures.risk.persons import Repeats
+from shoal.schema.persons import NOBODY as WORDS
 from shoal.schema.schema import Role, Schema
+from shoal.schema.sensitive import EDGES
 from shoal.table.frequency import NOBODY, ONCE
 
 PERSON = "person"  # who a record is about, beside the plain names of a table's columns
-# What the local engine strips from a text; Spark's own `trim` knows the plain space alone.
-_WHITE = "".join(
-    map(
-        chr,
-        [*range(9, 14), 32, 133, 160, 5760, *range(8192, 8203), 8232, 8233, 8239, 8287, 12288],
-    )
-)
 _MOST = 2**31 - 1  # rows that Spark can be asked for
 _WHOLE = 1e16  # below it, the local engine writes whole numbers of a float without an exponent
 
@@ -47,8 +43,24 @@ def repeating(source: SparkSource, schema: Schema) -> tuple[str, tuple[int, int]
 
 def present(source: SparkSource, name: str, marks: Sequence[str]) -> Column:
     """Return who a record is about as a text; a missing value is nobody."""
-    text = F.btrim(_text(source, name), F.lit(_WHITE))
-    return F.when(~text.isin(*MISSING, *marks), text)
+    text = F.btrim(_text(source, name), F.lit(EDGES))
+    if not _is_ascii(source, name):  # Spark has no normal forms of its own
+        text = F.btrim(F.udf(_composed, "string")(text), F.lit(EDGES))
+    is_nobody = F.lower(text).isin(*WORDS)
+    return F.when(~(is_nobody | text.isin(*marks) if marks else is_nobody), text)
+
+
+def _composed(text: str | None) -> str | None:
+    """Return the normal form of a text; runs in Spark's workers, and meets its nulls."""
+    return None if text is None else normalize("NFC", text)
+
+
+def _is_ascii(source: SparkSource, name: str) -> bool:
+    """Say whether a column has no text that could be written in two ways."""
+    column = source.name(name)
+    if not isinstance(source.frame.schema[column].dataType, StringType):
+        return True
+    return bool(source.frame.where(F.col(column).rlike(r"[^\x00-\x7f]")).isEmpty())
 
 
 def _text(source: SparkSource, name: str) -> Column:

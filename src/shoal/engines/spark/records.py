@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 
 from shoal.core.errors import MethodError
 from shoal.engines.base import Checks, Classes, Compared, Output
 from shoal.engines.coding import with_findings
 from shoal.engines.counts import CountsHere, judge_starred
+from shoal.engines.drawing.drawing import Drawer, Drawing
 from shoal.engines.spark.counts import DistributedClasses, DistributedCounts, learn_on_executors
 from shoal.engines.spark.distributed import DRIVER_ROWS, DistributedFrequencies
+from shoal.engines.spark.drawn import SparkDrawn, draw_release
 from shoal.engines.spark.frequencies import Coded, count_or_leave
 from shoal.engines.spark.kept import check_kept
+from shoal.engines.spark.links import check_links
 from shoal.engines.spark.persons import PERSON, count_people, present, repeating
 from shoal.engines.spark.recode import Recoder
 from shoal.engines.spark.source import SparkSource, open_table
 from shoal.engines.spark.verify import verify_table
-from shoal.engines.spark.write import Goal, all_or_nothing
-from shoal.engines.spark.written import SparkWritten, write_release
+from shoal.engines.spark.written import SparkWritten, goal_of, write_release
 from shoal.formats.spark_table import SparkTable
 from shoal.inference.kept import KeptCheck
 from shoal.measures.risk.persons import Repeats
@@ -45,9 +46,13 @@ class SparkRecords:
         source.check([name for name in source.columns if name in known])
         return cls(source, schema, tuple(counted))
 
-    def check_kept(self) -> KeptCheck:
-        """Ask of every kept column whether it says by itself who a record is."""
-        return check_kept(self.source, self.schema.kept, self.schema.waive)
+    def check_kept(self, *, ordered: bool = False) -> KeptCheck:
+        """Ask of every kept column whether it says by itself who a record is.
+
+        ordered: the release keeps the order of the records, which may say it, too.
+        """
+        kept = check_kept(self.source, self.schema.kept, self.schema.waive)
+        return kept.with_links(check_links(self.source, self.schema, self.schema.kept))
 
     @cached_property
     def _counts(self) -> tuple[Coded, CountsHere | DistributedCounts]:
@@ -97,6 +102,22 @@ class SparkRecords:
             with write_release(frame, columns, goal, judged=judged) as written:
                 yield written
 
+    def draw(
+        self, classes: Classes, output: Output, drawing: Drawing, *, star: bool
+    ) -> AbstractContextManager[SparkDrawn]:
+        """Write a release whose cells are drawn; published at the end, if nothing was raised.
+
+        Raises:
+            MethodError: its tuples stay on the cluster.
+        """
+        counts = self.count()
+        if isinstance(counts, DistributedCounts):
+            raise MethodError(problem="--release draw: the tuples do not fit the driver")
+        recoder = self._recoder(classes, star=star)
+        made = recoder.frame(), recoder.columns, judged_of(self.schema, recoder.columns)
+        drawer = Drawer(counts.table, counts.schema, drawing)
+        return draw_release(self.source, made, drawer, output)
+
     def compare(self, release: object, checks: Checks, *, centroids: bool, seed: int) -> Compared:
         """Refuse: attacks need single records, one after the other.
 
@@ -130,15 +151,3 @@ def judged_of(schema: Schema, columns: Sequence[str]) -> list[str]:
     """Return the released columns that a promise about persons may look at; none without one."""
     named = (*schema.quasi, *schema.sensitive) if schema.person else ()
     return [name for name in columns if name in named]
-
-
-def goal_of(source: SparkSource, output: Output) -> AbstractContextManager[Goal | None]:
-    """Give a place to write to; the place that the table is read from is not overwritten."""
-    if output.out is None:
-        return nullcontext()
-    place = source.given.place if isinstance(source.given, SparkTable) else None
-    own = (place,) if isinstance(place, (str, Path)) else ()
-    return all_or_nothing(
-        source.session, output.out, inputs=(*own, *output.inputs), separator=source.separator,
-        spreadsheet_safe=output.spreadsheet_safe,
-    )  # fmt: skip

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 NO_TEXT = "\x00\x01"  # stands for an empty field while Spark reads CSV; no text holds it
 SMALL = 64 * 2**20  # bytes; a smaller CSV file is one task anyway, quoted line breaks and all
 TABLE = "table:"
+READ = ("csv", "csv.gz", "jsonl", "parquet", "orc")
 
 
 _NESTED = ("array", "map", "struct", "binary", "variant")
@@ -244,8 +245,12 @@ def _open_path(spark: SparkSession, text: str, *, separator: str | None) -> Spar
         kind = "parquet"
     else:
         kind = format_of(Path(name))
-    if kind == "arrow":
-        raise InputError(where=text, problem="Spark does not read Arrow files; give it Parquet")
+    if kind not in READ:
+        raise InputError(
+            where=text,
+            problem=f"Spark does not read {'Arrow' if kind == 'arrow' else kind} files; give it "
+            "Parquet, or leave --engine spark out",
+        )
     address = text if local is None else exactly(address_of(local))
     with _readable(text):
         if kind in ("csv", "csv.gz"):

@@ -17,6 +17,7 @@ from shoal.engines.base import Table
 from shoal.engines.spark.encode import SparkEncoding
 from shoal.engines.spark.infer import infer
 from shoal.engines.spark.kept import check_kept
+from shoal.engines.spark.links import check_links
 from shoal.engines.spark.metrics import measure_release
 from shoal.engines.spark.persons import repeats_as_it_stands
 from shoal.engines.spark.records import SparkRecords
@@ -24,7 +25,7 @@ from shoal.engines.spark.risk import risk
 from shoal.engines.spark.source import SparkSource, open_table
 from shoal.engines.spark.verify import verify_table
 from shoal.inference.infer import Inference
-from shoal.inference.kept import KeptCheck
+from shoal.inference.kept import KeptCheck, KeptColumn
 from shoal.measures.risk.persons import Repeats
 from shoal.measures.risk.question import RiskQuestion
 from shoal.measures.risk.report import RiskReport
@@ -89,13 +90,19 @@ class TableOnSpark:
         """Refuse: whole persons are compared on this machine."""
         raise MethodError(problem="trajectories of persons need the local engine")
 
-    def with_persons(self, file: str | Path) -> tuple[Table, tuple[str, ...]]:
+    def with_persons(
+        self, file: str | Path, false_records: str | Path | None = None
+    ) -> tuple[Table, tuple[str, ...]]:
         """Refuse: a cluster keeps no order that two files could share."""
         raise MethodError(problem="--person-file needs the local engine")
 
     def check_kept(self, names: Sequence[str], waived: Sequence[str]) -> KeptCheck:
         """Ask columns whether they say by themselves who a record is."""
         return check_kept(self.source, names, waived)
+
+    def check_links(self, schema: Schema, names: Sequence[str]) -> tuple[KeptColumn, ...]:
+        """Ask columns whether they link the records of a person."""
+        return check_links(self.source, schema, names)
 
     def repeats(self, schema: Schema, k: int) -> Repeats | None:
         """Count the people of its own classes, where an identifying column repeats."""

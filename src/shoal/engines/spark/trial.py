@@ -25,15 +25,15 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from shoal.engines.encoding.columns import ColumnCoder
 from shoal.engines.encoding.tuples import Cover, UnseenMemo, release_unseen, released_tuple
 from shoal.engines.spark.answers import ask_tasks
-from shoal.engines.spark.boxes import BoxCover
 from shoal.engines.spark.chunks import ROWS, ArrowMap, Codes, Ints, decode_chunks, sum_equal_keys
 from shoal.engines.spark.coding import Packing, table_changed
 from shoal.engines.spark.distributed import DistributedFrequencies
 from shoal.engines.spark.source import SparkSource
+from shoal.methods.box_cover import BoxCover
 from shoal.model.batch import Judge, ReleasedTuple, close_failing
 from shoal.model.coverage import precompute_coverage
 from shoal.model.model import RecodingModel
-from shoal.model.runtime import Encoder
+from shoal.model.sets import SetEncoder
 
 SETS = 64_000_000  # bytes that the sets of classes of all values may take
 Texts = tuple[str | None, ...]
@@ -101,7 +101,7 @@ class DistributedTrial:
         if values * len(draft.regions) > 8 * SETS:
             boxes = BoxCover.of(draft.to_document(), [domain.labels for domain in domains])
             return boxes, [np.arange(size, dtype=np.int32) for size in boxes.sizes]
-        encoder = Encoder(draft.to_document(), "suppress")
+        encoder = SetEncoder(draft.to_document(), "suppress")
         precompute_coverage(encoder)
         columns = [ColumnCoder(j, encoder) for j in range(len(domains))]
         lookups = [

@@ -38,8 +38,9 @@ def kind_of(out: str | Path) -> str:
     if place.lower().endswith(".orc"):
         return "orc"
     kind = format_to_write(Path(place), (".csv", ".parquet", ".jsonl", ".orc"))
-    if kind == "arrow":
-        raise OutputError(where=place, problem="Spark writes no Arrow files; try .parquet")
+    if kind not in ("csv", "csv.gz", "parquet", "jsonl"):
+        named = "Arrow" if kind == "arrow" else kind
+        raise OutputError(where=place, problem=f"Spark writes no {named} files; try .parquet")
     if kind == "csv.gz" and not is_url(out):
         raise OutputError(where=place, problem="on Spark, write .csv or .parquet")
     return kind

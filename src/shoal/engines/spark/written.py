@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +21,15 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from shoal.core.errors import MethodError, UnsafeReleaseError
-from shoal.engines.base import Checks, Compared
+from shoal.engines.base import Checks, Compared, Output
 from shoal.engines.spark.chunks import ROWS
 from shoal.engines.spark.frequencies import cells
 from shoal.engines.spark.persons import PERSON
 from shoal.engines.spark.source import SparkSource, open_table, open_written
 from shoal.engines.spark.verify import verify_table
-from shoal.engines.spark.write import Goal
+from shoal.engines.spark.write import Goal, all_or_nothing
 from shoal.engines.verification import judged_columns
+from shoal.formats.spark_table import SparkTable
 from shoal.privacy import Promise
 from shoal.reports.release import Verification
 from shoal.schema.schema import Schema
@@ -146,3 +148,15 @@ def _with_hashes(frame: DataFrame, columns: Sequence[str], goal: Goal | None) ->
     salted = F.concat(F.lit(secrets.token_hex(16)), F.col(PERSON))
     hashed = F.substring(F.sha2(salted, 256), 1, _DIGITS)
     return plain.withColumn(PERSON, F.coalesce(hashed, F.lit("")))
+
+
+def goal_of(source: SparkSource, output: Output) -> AbstractContextManager[Goal | None]:
+    """Give a place to write to; the place that the table is read from is not overwritten."""
+    if output.file is None:
+        return nullcontext()
+    place = source.given.place if isinstance(source.given, SparkTable) else None
+    own = (place,) if isinstance(place, (str, Path)) else ()
+    return all_or_nothing(
+        source.session, output.file, inputs=(*own, *output.inputs), separator=source.separator,
+        spreadsheet_safe=output.spreadsheet_safe,
+    )  # fmt: skip

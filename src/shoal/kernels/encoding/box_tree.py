@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.helpers import outer
+from shoal.kernels.helpers import inner, outer
 
 LEAF = 8  # classes of a leaf
+GROUP = 32  # tuples that are looked for together
 
 
 class BoxTree(NamedTuple):
@@ -102,7 +103,10 @@ def box_tree(
 
 
 def first_box(
-    codes: NDArray[np.int32], tree: BoxTree, allowed: NDArray[np.bool_]
+    codes: NDArray[np.int32],
+    tree: BoxTree,
+    allowed: NDArray[np.bool_],
+    likely: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
     """Return, for each tuple, the lowest class that covers it; -1 if none does.
 
@@ -110,49 +114,103 @@ def first_box(
         codes: int32[tuples, columns].
         tree: of the classes.
         allowed: bool[classes], those that may be taken.
+        likely: a class that probably covers the tuple, or did; None, or -1: nobody knows one.
+            Tuples of one class are near each other, so that they are looked for together.
     """
+    if likely is None:
+        likely = np.full(len(codes), -1, dtype=np.int64)
+    place = np.full(len(allowed) + 1, -1, dtype=np.int64)  # of a class among those of the tree
+    place[tree.number] = np.arange(len(tree.number))
+    own = place[likely]
+    order = np.argsort(own, kind="stable")
+    ordered = own[order]
+    fresh = np.ones(len(order), dtype=np.bool_)
+    fresh[1:] = (ordered[1:] != ordered[:-1]) | (ordered[1:] < 0)
+    first = np.flatnonzero(fresh)
+    within = np.arange(len(order)) - first[np.cumsum(fresh) - 1]
+    starts = np.append(np.flatnonzero(within % GROUP == 0), len(order))
     found = np.empty(len(codes), dtype=np.int64)
-    _first_box(np.ascontiguousarray(codes), tree, allowed, found)
-    return found
+    edges = np.empty((2, codes.shape[1]), dtype=np.int32)
+    codes = np.ascontiguousarray(codes[order])
+    _first_box(codes, tree, allowed, ordered, starts, edges, found)
+    answer = np.empty_like(found)
+    answer[order] = found
+    return answer
+
+
+@inner
+def _covers(tree, c, codes, i):
+    """Return whether a class covers a tuple."""
+    for j in range(codes.shape[1]):
+        code = codes[i, j]
+        if code < tree.low[c, j] or tree.high[c, j] < code:
+            return False
+        at = tree.runs[c, j]
+        if at >= 0:
+            inside = False
+            while tree.run_low[at] >= 0 and not inside:
+                inside = tree.run_low[at] <= code and code <= tree.run_high[at]
+                at += 1
+            if not inside:
+                return False
+    return True
+
+
+@inner
+def _meets(low, high, at, edges):
+    """Return whether a box meets the box around a group of tuples."""
+    for j in range(edges.shape[1]):
+        if low[at, j] > edges[1, j] or edges[0, j] > high[at, j]:
+            return False
+    return True
+
+
+@inner
+def _look_at_own(codes, tree, allowed, own, begin, end, edges, found):
+    """Put each tuple of a group into its likely class, and the edges around all of them."""
+    worst = 0
+    for i in range(begin, end):
+        at = own[i]
+        found[i] = allowed.shape[0]
+        if at >= 0 and allowed[tree.number[at]] and _covers(tree, at, codes, i):
+            found[i] = tree.number[at]
+        worst = max(worst, found[i])
+        for j in range(codes.shape[1]):
+            code = codes[i, j]
+            edges[0, j] = code if i == begin else min(edges[0, j], code)
+            edges[1, j] = code if i == begin else max(edges[1, j], code)
+    return worst
 
 
 @outer
-def _first_box(codes, tree, allowed, found):
-    columns = codes.shape[1]
+def _first_box(codes, tree, allowed, own, starts, edges, found):
     nodes = tree.after.shape[0]
-    most = allowed.shape[0]
-    for i in range(codes.shape[0]):
-        best = most
+    for group in range(starts.shape[0] - 1):
+        begin = starts[group]
+        end = starts[group + 1]
+        # The highest class of the group: what is not below it is of no use.
+        worst = _look_at_own(codes, tree, allowed, own, begin, end, edges, found)
         node = 0
         while node < nodes:
-            inside = tree.least[node] < best
-            j = 0
-            while inside and j < columns:
-                code = codes[i, j]
-                inside = tree.node_low[node, j] <= code and code <= tree.node_high[node, j]
-                j += 1
-            # Nothing in this node can cover the tuple by a lower number: skip all below it.
-            if not inside:
+            # Nothing in this node can cover a tuple by a lower number: skip all below it.
+            if tree.least[node] >= worst or not _meets(tree.node_low, tree.node_high, node, edges):
                 node = tree.after[node]
                 continue
             for c in range(tree.begin[node], tree.end[node]):
                 number = tree.number[c]
-                covers = number < best and allowed[number]
-                j = 0
-                while covers and j < columns:
-                    code = codes[i, j]
-                    covers = tree.low[c, j] <= code and code <= tree.high[c, j]
-                    at = tree.runs[c, j]
-                    if covers and at >= 0:
-                        covers = False
-                        while tree.run_low[at] >= 0 and not covers:
-                            covers = tree.run_low[at] <= code and code <= tree.run_high[at]
-                            at += 1
-                    j += 1
-                if covers:
-                    best = number
+                if number >= worst or not allowed[number]:
+                    continue
+                if not _meets(tree.low, tree.high, c, edges):
+                    continue
+                worst = 0
+                for i in range(begin, end):
+                    if number < found[i] and _covers(tree, c, codes, i):
+                        found[i] = number
+                    worst = max(worst, found[i])
             node += 1
-        found[i] = best if best < most else -1
+        for i in range(begin, end):
+            if found[i] == allowed.shape[0]:
+                found[i] = -1
 
 
 def covering_boxes(

@@ -132,6 +132,11 @@ def covered_codes(domain: Domain, labels: Sequence[str | None]) -> list[tuple[in
     return found
 
 
+def place_of(domain: Domain, text: str) -> float:
+    """Return where a text stands on a line; not a number when it stands nowhere."""
+    return _place(domain, dict(zip(domain.labels, domain.position.tolist(), strict=True)), text)
+
+
 def _place(domain: Domain, known: dict[str | None, float], text: str | None) -> float:
     """Return where a text stands on the line; not a number when it stands nowhere."""
     if text is None or text == "":

@@ -67,6 +67,7 @@ def risk_by_person(
     without: Mapping[str, PersonClasses],
     *,
     notices: tuple[str, ...] = (),
+    left_out: int = 0,
 ) -> RiskReport:
     """Compute every risk of a table from the persons of its classes.
 
@@ -75,6 +76,7 @@ def risk_by_person(
         known: the population, one entry a class.
         without: the classes where a column is left out, for each column that is asked about.
         notices: what is to be known beside.
+        left_out: records in classes of nobody.
     """
     sizes, people, persons = classes.sizes, known.people, classes.persons
     if people is not None and known.estimated:
@@ -88,6 +90,7 @@ def risk_by_person(
         records=int(classes.records.sum()),
         persons=persons,
         largest_share=classes.largest_share,
+        left_out=left_out,
         classes=len(sizes),
         unique=int((alone == 1).sum()),
         smallest_class=int(sizes.min()) if persons else 0,

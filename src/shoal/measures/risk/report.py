@@ -87,6 +87,7 @@ class RiskReport(Rows):
         persons: who the records are about, where persons are counted: then class sizes, `unique`,
             `below`, `expected_reidentifications` and every average are about persons.
         largest_share: of a class's records that are of one person, where persons are counted.
+        left_out: records in classes that name nobody: whoever they are about may be alone there.
     """
 
     records: int
@@ -110,6 +111,7 @@ class RiskReport(Rows):
     trajectories: TrajectoryRisk | None = None  # records are linked: how persons stand
     persons: int | None = None
     largest_share: float | None = None
+    left_out: int = 0
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -121,8 +123,11 @@ class RiskReport(Rows):
     def maximum(self) -> float:
         """Return the risk of the record easiest to find: journalist's where it is known.
 
-        Where records are linked, of the person easiest to find by all of them.
+        Where records are linked, of the person easiest to find by all of them. Where classes name
+        nobody, it is 1: a limit does not hold for those of whom nothing is known.
         """
+        if self.left_out:
+            return 1.0
         if self.trajectories is not None:
             return self.trajectories.maximum
         return self.prosecutor.maximum if self.journalist is None else self.journalist.maximum

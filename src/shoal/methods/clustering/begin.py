@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from shoal.kernels.axes import PromiseArrays
 from shoal.kernels.clustering import bestcut
+from shoal.kernels.clustering.refine import Pieces
 from shoal.kernels.clustering.space import Space
 from shoal.methods.clustering.borrow import borrowed, split_to_spare
 from shoal.methods.clustering.clusters import Clusters, lost_by, over_rows, place_leftovers
 from shoal.methods.clustering.kmember import grown as grown_clusters
 from shoal.methods.clustering.repair import repaired
+from shoal.methods.clustering.space import HEIGHT, space_of
 from shoal.methods.clustering.split import split_holding
 from shoal.table.frequency import ONCE, FrequencyTable
 
@@ -37,6 +39,7 @@ class Task(NamedTuple):
     space: Space
     losses: NDArray[np.int32]
     promise: PromiseArrays
+    measure: str = HEIGHT
 
 
 Beginning = Callable[[FrequencyTable, Task, Rows], Clusters]
@@ -63,6 +66,14 @@ def start(
         starts = (found, _begun(table, task, begin, every))
         found = min(starts, key=lambda start: lost_by(table, task.space, start))
     return split_to_spare(table, found, k)
+
+
+def pieces_of(table: FrequencyTable, task: Task, clusters: Clusters) -> Pieces:
+    """Return the members of clusters as local search takes them."""
+    row = clusters.row
+    secret = table.sensitive[row] + task.promise.start[:-1].astype(np.int32)
+    who = None if table.persons is None else table.persons[row]
+    return Pieces(table.codes[row], clusters.records, secret, who)
 
 
 def _stands_alone(table: FrequencyTable, k: int) -> NDArray[np.bool_]:
@@ -109,7 +120,8 @@ def grown(table: FrequencyTable, task: Task, rows: Rows) -> Clusters:
         table, codes=table.codes[rows], counts=table.counts[rows], sensitive=table.sensitive[rows]
     )
     k = max(int(task.promise.k), 1)
-    found = place_leftovers(grown_clusters(part, task.space, k=k, first=0), part.codes, task.space)
+    tight = space_of(table.domains, measure=task.measure)  # it counts on ways along a line
+    found = place_leftovers(grown_clusters(part, tight, k=k, first=0), part.codes, tight)
     return _kept(table, task, Clusters(rows[found.row], found.label, found.records))
 
 

@@ -12,7 +12,7 @@ from shoal.methods.arrays import promise_of
 from shoal.methods.catalogue import BestCut
 from shoal.methods.clustering.clusters import Clusters
 from shoal.methods.clustering.repair import recode_holding
-from shoal.methods.clustering.space import space_of
+from shoal.methods.clustering.space import measure_of, space_of
 from shoal.methods.method import Setting
 from shoal.privacy import Promise
 from shoal.table.frequency import FrequencyTable
@@ -27,14 +27,14 @@ def bestcut(
     Mondrian halves the widest column at its median. Here every column and every position
     is weighed by the loss of the two boxes that it would leave, in all columns at once, and
     any subtree of a hierarchy may be cut out. Records with equal codes in the column that is
-    cut may go to both sides.
+    cut may go to both sides. By utility "loss" a cell loses the share of leaves that it covers.
 
     Guarantee:
         Every class meets every model if the whole table does (otherwise all is suppressed);
         the sensitive columns decide only whether a cut is allowed, never which of the
         allowed ones is best.
     """
-    space = space_of(table.domains)
+    space = space_of(table.domains, measure=measure_of(setting), is_round=True)
     cuts = kernel.cut(
         table.codes,
         table.counts,

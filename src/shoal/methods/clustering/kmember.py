@@ -17,8 +17,8 @@ from shoal.methods.clustering.clusters import (
     place_by_class,
     place_leftovers,
 )
-from shoal.methods.clustering.repair import recode
-from shoal.methods.clustering.space import space_of
+from shoal.methods.clustering.release import recode_or_cut
+from shoal.methods.clustering.space import measure_of, space_of
 from shoal.methods.method import Setting
 from shoal.privacy import Promise
 from shoal.table.frequency import FrequencyTable
@@ -48,7 +48,7 @@ def kmember(
         Adult at k = 25 the first one would lose 0.210 instead of 0.197).
     """
     k = least_records(models)
-    space = space_of(table.domains)
+    space = space_of(table.domains, measure=measure_of(setting))
     classes = classes_of(table, setting.target) if method.cm else None
     extra = round(method.penalty * SCALE) if method.cm else 0
     chance = np.random.default_rng(setting.seed)
@@ -61,7 +61,7 @@ def kmember(
         clusters = place_by_class(
             clusters, table.codes, space, turns=turns, classes=classes, penalty=extra
         )
-    return recode(table, models, clusters, space=space, suppression_limit=setting.suppression_limit)
+    return recode_or_cut(table, models, clusters, space, setting)
 
 
 def grown(

@@ -22,8 +22,8 @@ from shoal.kernels.clustering.space import (
 )
 from shoal.methods.catalogue import Oka
 from shoal.methods.clustering.clusters import Clusters, boxes_of, least_records
-from shoal.methods.clustering.repair import recode
-from shoal.methods.clustering.space import space_of
+from shoal.methods.clustering.release import recode_or_cut
+from shoal.methods.clustering.space import measure_of, space_of
 from shoal.methods.method import Setting
 from shoal.privacy import Promise
 from shoal.table.frequency import FrequencyTable
@@ -51,7 +51,7 @@ def oka(
     but the switch that shows where its loss comes from (see the guide).
     """
     k = least_records(models)
-    records = records_of(table, space_of(table.domains))
+    records = records_of(table, space_of(table.domains, measure=measure_of(setting)))
     chance = np.random.default_rng(setting.seed)
     seeds = first_seeds(records, k, chance)
     before, state = cluster(records, seeds, sized=method.size_factor)
@@ -63,9 +63,7 @@ def oka(
     if budget:
         label = _suppress_small(records, before, label, k=k, budget=budget)
     clusters = Clusters(records.row, label, np.ones(len(label), dtype=np.int64))
-    return recode(
-        table, models, clusters, space=records.space, suppression_limit=setting.suppression_limit
-    )
+    return recode_or_cut(table, models, clusters, records.space, setting)
 
 
 class Records(NamedTuple):

@@ -15,8 +15,8 @@ from shoal.kernels.clustering.space import FULL, SCALE, Space
 from shoal.methods.catalogue import KMemberParallel
 from shoal.methods.clustering.clusters import MOST, Clusters, costs, least_records, over_rows
 from shoal.methods.clustering.kmember import classes_of
-from shoal.methods.clustering.repair import recode
-from shoal.methods.clustering.space import space_of
+from shoal.methods.clustering.release import recode_or_cut
+from shoal.methods.clustering.space import measure_of, space_of
 from shoal.methods.method import Setting
 from shoal.privacy import Promise
 from shoal.table.domain import Domain
@@ -63,7 +63,7 @@ def kmember_parallel(
         equal records can be made, and each record left has such a cluster.
     """
     k = least_records(models)
-    space = space_of(table.domains)
+    space = space_of(table.domains, measure=measure_of(setting))
     chance = np.random.default_rng(setting.seed)
     tuples = tuples_of(table, classes_of(table, setting.target) if method.cm else None)
     extra = round(method.penalty * SCALE) if method.cm else 0
@@ -72,7 +72,7 @@ def kmember_parallel(
         threads=setting.threads or os.cpu_count() or 1,
     )  # fmt: skip
     clusters = over_rows(members, rows=tuples.rows, ends=tuples.ends)
-    return recode(table, models, clusters, space=space, suppression_limit=setting.suppression_limit)
+    return recode_or_cut(table, models, clusters, space, setting)
 
 
 def _clustered(

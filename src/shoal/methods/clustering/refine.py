@@ -4,120 +4,45 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import replace
 from functools import partial
-from itertools import pairwise
-from math import ceil
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.kernels.clustering import refine as local_search
+from shoal.core.documents import Document
 from shoal.kernels.clustering.losses import packed
-from shoal.kernels.clustering.refine import Pieces
-from shoal.kernels.clustering.space import FULL
 from shoal.methods.arrays import promise_of
-from shoal.methods.catalogue import KMember, Mondrian, Refine
+from shoal.methods.catalogue import BestCut, KMember, Mondrian, Refine, RefineCentroids
 from shoal.methods.clustering.begin import (
     Beginning,
-    Rows,
     Task,
     cut,
     grown,
     mended,
     merged,
+    pieces_of,
     start,
 )
-from shoal.methods.clustering.clusters import Clusters, lost_by, order_of
-from shoal.methods.clustering.lines import line_up, places_on_lines
+from shoal.methods.clustering.clusters import Clusters, boxes_of, lost_by
+from shoal.methods.clustering.release import (
+    best_of,
+    column_losses,
+    held,
+    loss_of_columns,
+)
 from shoal.methods.clustering.repair import recode_holding
-from shoal.methods.clustering.space import space_of
-from shoal.methods.method import Setting
-from shoal.methods.threads import in_threads
+from shoal.methods.clustering.rounds import LESS, improved, plan_of
+from shoal.methods.clustering.space import measure_of, space_of
+from shoal.methods.clustering.trial import tried
+from shoal.methods.judging import failing_classes, one_class
+from shoal.methods.method import Method, Setting
 from shoal.privacy import Promise
 from shoal.table.frequency import FrequencyTable
-from shoal.table.recoding import Recoding
-
-BLOCK = 4_000
-"""Members that one local search looks at together; fixed, so that threads change nothing."""
-
-EFFORTS = {"fast": (3.0, 0.0), "normal": (24.0, 0.3), "best": (80.0, 0.4)}
-"""Rounds, and how much a step may lose at the beginning (on average, in whole columns)."""
-
-LESS = {"fast": (), "normal": ("fast",), "best": ("fast", "normal")}
-"""The efforts whose results an effort starts from at least."""
-
-TURNS = {"fast": 200_000, "normal": 600_000, "best": 2_000_000}
-"""Turns of members after which an effort ends, so that large tables take seconds too: fewer rounds
-then, and where there are more members than turns, one round on a part of the clusters."""
-
-LONG = 8
-"""Up to this k a fast search dissolves and founds clusters in two rounds, above it in one: both
-take longer in large clusters."""
-
-COOLS = 10
-"""With so many rounds every second one only moves, swaps and pulls: that takes a sixth less time
-and loses the same. With fewer no step may lose (Adult, k = 50, 8 rounds: NCP 0.1701 instead of
-0.1728; 300,000 hospital stays, k = 10, 2 rounds: 0.1290 instead of 0.1302)."""
-
-WARM = 0.6
-"""How much a step may lose at the beginning of a search by the clock (Adult, k = 10, 30 s: NCP
-0.0785 with 0.15, 0.0778 with 0.3, 0.0765 with 0.6, 0.0775 with 1)."""
-
-COLD = 0.8
-"""After this part of the search no step may lose any more."""
-
-WINDOW = 40
-"""Clusters to each side that a cluster deals with (Adult, k = 5, in the same time: NCP 0.0524
-with 16 and 30 rounds, 0.0518 with 64 and 16 rounds)."""
-
-MERGED = 50_000
-"""Up to this many rows begin by being merged. After normal effort that loses 1 to 3 % less on
-Adult than to begin with `bestcut`, a fifth less on restaurant scores (k = 5), where a column has
-many values and no hierarchy."""
+from shoal.table.recoding import Recoding, joined
 
 GROWN = 500_000
-"""Up to this many rows begin as `kmember` has them: on 300,000 hospital stays (k = 10) that alone
-loses a quarter less than `bestcut`."""
-
-Block = TypeVar("Block")
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """How long to search, and with what chances; share: of the blocks, in each round.
-
-    stop, seconds: when to stop by the clock, and how long that is after the beginning.
-    thorough: where a search is brief, the rounds that dissolve and found clusters too.
-    """
-
-    rounds: int
-    loose: float
-    share: float
-    _: KW_ONLY
-    seed: int
-    stop: float | None
-    seconds: float
-    threads: int | None
-    thorough: int | None = None
-
-    def is_thorough(self, done: int) -> bool:
-        if self.thorough is not None:
-            return done < self.thorough
-        return self.rounds < COOLS or done % 2 == 0
-
-    def goes_on(self, done: int) -> bool:
-        if self.stop is None:
-            return done < self.rounds
-        return done == 0 or time.perf_counter() < self.stop
-
-    def warmth(self, done: int) -> float:
-        """Return what part of the first losses a step may still lose, after some rounds."""
-        part = done / self.rounds
-        if self.stop is not None:
-            part = 1 - (self.stop - time.perf_counter()) / self.seconds
-        return max(0.0, 1 - part / COLD)
+"""Up to this many rows clusters may be merged or grown to begin with, which takes some seconds for
+each hundred thousand; and `kmember` is searched, too."""
 
 
 def refine(
@@ -125,11 +50,11 @@ def refine(
 ) -> Recoding:
     """Lose less than the other methods by improving clusters step by step.
 
-    1. Where k alone is promised, every row begins alone, and rows are merged round by round (see
-       `merge`). Where there are many rows, they begin as `kmember` or `bestcut` has them,
-       whichever loses less; where there are very many, or with effort fast, as `bestcut` has
-       them. Where more is promised, they begin as `bestcut` has them under this promise, or cut
-       for k alone, merged by what mends the promise and split again (see `split`).
+    1. Where k alone is promised, rows begin merged round by round, each of them alone at first
+       (see `merge`), grown as `kmember` does, or cut as `bestcut` does; effort fast does not
+       merge. Which of them ends best is tried on a sample (see `trial`), or, in a small table, on
+       all of it. Where more is promised, rows begin as `bestcut` has them under this promise, or
+       cut for k alone, merged by what mends the promise and split again (see `split`).
     2. What a row that k or more records share has to spare may fill other clusters.
     3. Rounds of local search on the true loss, each with the clusters in another order.
 
@@ -139,179 +64,100 @@ def refine(
     the result depends on the speed of the machine. The seed decides the orders; threads, how
     many blocks are improved at once, never change the result.
 
+    By utility "loss" a cell loses the share of leaves that it covers, by "sse" clusters are those
+    with the least squared error (see `microaggregation.refine`), released as boxes.
+
     Guarantee:
-        Up to GROWN rows it never loses more than `bestcut` or Mondrian under the same promise
-        and, but for effort fast, than `kmember`; without seconds, more effort never loses more.
-        Where persons are counted, this holds for k alone: beyond it, the last repair comes after
-        the partitions were compared.
+        By what is released, persons counted and labels round where they are: it never loses more
+        than `bestcut` or Mondrian under the same promise and, up to GROWN rows, `kmember`; without
+        seconds, more effort never loses more. By utility "sse" this is not so.
     """
+    if setting.utility == "sse":
+        return _squared(table, models, method, setting)
     effort, seconds = method.effort, method.seconds
     stop = None if seconds is None else time.perf_counter() + seconds
-    space = space_of(table.domains)
-    task = Task(space, packed(space), promise_of(models, table))
+    measure = measure_of(setting)
+    space = space_of(table.domains, measure=measure, is_round=True)
+    task = Task(space, packed(space), promise_of(models, table), measure)
     found, done = _searched(table, task, effort, setting, stop)
-    candidates = [found]
+    candidates = [*found]
     if stop is None:
         # What less effort finds may be better by chance: more must never lose more.
-        candidates += [_searched(table, task, e, setting, None)[0] for e in LESS[effort]]
-    if table.rows <= GROWN:
-        candidates += [
-            Clusters(each.row, each.label, each.count)
-            for rival in (Mondrian(), *(() if effort == "fast" else (KMember(),)))
-            if not (each := rival.search(table, models, setting)).suppressed
-        ]
-    best = min(candidates, key=lambda each: lost_by(table, space, each))
-    return recode_holding(
-        table, models, best, space=space,
-        suppression_limit=setting.suppression_limit, facts={"effort": effort, "rounds": done},
-    )  # fmt: skip
+        for less in LESS[effort]:
+            candidates += _searched(table, task, less, setting, None)[0]
+    facts: Document = {"effort": effort, "rounds": done}
+    limit = setting.suppression_limit
+    rivals: list[Method] = [Mondrian(), *([KMember()] if table.rows <= GROWN else [])]
+    holds = not failing_classes(one_class(table), models).any()
+    if table.persons is None and holds:  # then each candidate is released as it is
+        best = min(candidates, key=partial(_lost, table, task, measure))
+        candidates = [best]
+        beyond = []
+    else:
+        beyond = [BestCut()]
+    releases = [
+        held(
+            recode_holding(table, models, each, space=space, suppression_limit=limit, facts=facts),
+            models,
+        )
+        for each in candidates
+    ]
+    found_too = [rival.search(table, models, setting) for rival in (*rivals, *beyond)]
+    # Where not even one class of everything keeps the promise, a rival may not suppress what fails.
+    releases += [each for each in found_too if not failing_classes(each, models).any()]
+    chosen = best_of(releases, space, limit=limit, measure=measure)
+    return replace(chosen, facts=facts)
 
 
 def _searched(
     table: FrequencyTable, task: Task, effort: str, setting: Setting, stop: float | None
-) -> tuple[Clusters, int]:
-    """Return the clusters that one effort finds, and its rounds; never worse than `bestcut`."""
-    plan_for = partial(_plan, effort, seed=setting.seed, stop=stop, threads=setting.threads)
-    k = int(task.promise.k)
-    rows = table.rows if table.persons is None else len(table.tuple_sizes)
-    starts: tuple[Beginning, ...] = (cut,)
+) -> tuple[list[Clusters], int]:
+    """Return the clusters that one effort finds, those it began with, and its rounds."""
+    plan_for = partial(plan_of, effort, seed=setting.seed, threads=setting.threads)
+    k = max(int(task.promise.k), 1)
+    whole = plan_for(table.rows, k=k, stop=None)
+    starts = _starts(table, task, effort)
     if task.promise.kind.size:
-        starts = (cut, mended) if rows <= GROWN else starts
-    elif effort != "fast" and rows <= MERGED:
-        starts = (merged,)
-    elif effort != "fast" and rows <= GROWN:
-        starts = (cut, grown)
-    is_part = starts == (cut,) and plan_for(table.rows, k=k).share < 1
-    begun = [start(table, task, begin, is_part=is_part) for begin in starts]
-    first = min(begun, key=lambda start: lost_by(table, task.space, start))
-    row, label, count = first
-    size = k
-    if task.promise.kind.size:  # a turn takes longer in large clusters, whatever makes them large
-        size = max(k, table.records // (int(label.max()) + 1))
-    plan = plan_for(len(row), k=size)
-    secret = table.sensitive[row] + task.promise.start[:-1].astype(np.int32)
-    who = None if table.persons is None else table.persons[row]
-    pieces = Pieces(table.codes[row], count, secret, who)
-    label, done = _improve(pieces, label, task=task, plan=plan)
-    every = np.arange(table.rows)
-    found = [Clusters(row, label, count), first]
-    if starts == (merged,):
-        found.append(cut(table, task, every))
-    return min(found, key=lambda each: lost_by(table, task.space, each)), done
-
-
-def _plan(
-    effort: str, members: int, *, k: int, seed: int, stop: float | None, threads: int | None
-) -> _Plan:
-    """Return how long an effort searches: a turn costs more in large clusters."""
-    most, loose = EFFORTS[effort]
-    brief = (2 if k <= LONG else 1) if loose == 0.0 and stop is None else None
-    wanted = min(most, TURNS[effort] / max(members * max(1.0, k / 10), 1.0))
-    rounds = max(1, int(wanted) if loose else ceil(wanted))
-    if stop is not None:
-        loose = WARM if loose else 0.0
-        left = max(stop - time.perf_counter(), 1e-9)
-        return _Plan(rounds, loose, 1.0, seed=seed, stop=stop, seconds=left, threads=threads)
-    loose = 0.0 if rounds < COOLS else loose
-    share = min(1.0, wanted / rounds)
-    return _Plan(
-        rounds, loose, share, seed=seed, stop=None, seconds=0.0, threads=threads, thorough=brief
-    )
-
-
-@dataclass(frozen=True)
-class _Round:
-    """What the blocks of one round share."""
-
-    members: Pieces
-    label: NDArray[np.int64]
-    task: Task
-    cool: int
-    is_thorough: bool
-    is_brief: bool
-    chance: tuple[int, int]
-
-    def improve(self, block: tuple[int, NDArray[np.int64]]) -> tuple[NDArray[np.int64], int]:
-        """Return the labels of a block's members, and by how much the loss fell."""
-        number, at = block
-        chance = np.random.default_rng((*self.chance, number))
-        label = self.label[at] - self.label[at[0]]
-        turns = chance.permutation(len(at))
-        slack = (chance.exponential(size=len(at)) * self.cool).astype(np.int64)
-        fallen = local_search.improve(
-            self.members.at(at),
-            label,
-            losses=self.task.losses,
-            promise=self.task.promise,
-            turns=turns,
-            slack=slack,
-            window=WINDOW,
-            is_thorough=self.is_thorough,
-            is_brief=self.is_brief,
-        )
-        return label, fallen
-
-
-def _improve(
-    members: Pieces, label: NDArray[np.int64], *, task: Task, plan: _Plan
-) -> tuple[NDArray[np.int64], int]:
-    """Improve the clusters round by round; return the best labels and the number of rounds."""
+        begun = [start(table, task, begin, is_part=whole.share < 1) for begin in starts]
+        begun = [min(begun, key=lambda each: lost_by(table, task.space, each))]
+    else:
+        chosen = tried(table, task, starts, whole, stop)
+        begun = [start(table, task, each, is_part=whole.share < 1) for each in chosen]
+    found = []
     done = 0
-    fallen = most = 0
-    best = label
-    whole = int(task.space.column[:, FULL].max(initial=0))
-    places = places_on_lines(task.space)
-    while plan.goes_on(done):
-        rank = line_up(members.codes, label, places, np.random.default_rng((plan.seed, done)))
-        label = rank[label]
-        order = order_of(label)
-        blocks = [(i, order[a:b]) for i, (a, b) in enumerate(pairwise(_edges(label[order])))]
-        if plan.share < 1:
-            blocks = _some(blocks, plan.share, np.random.default_rng((plan.seed, done, 1)))
-        cool = int(plan.loose * whole * plan.warmth(done))
-        this = _Round(
-            members, label, task, cool, plan.is_thorough(done), plan.thorough is not None,
-            (plan.seed, done),
-        )  # fmt: skip
-        found = in_threads(this.improve, blocks, plan.threads)
-        fallen += sum(less for _, less in found)
-        label = _renumbered(
-            label, [(at, labels) for (_, at), (labels, _) in zip(blocks, found, strict=True)]
-        )
-        if fallen >= most:  # rounds that accept losses may end above the start
-            best, most = label, fallen
-        done += 1
-    return best, done
+    for first in begun:
+        size = k
+        if task.promise.kind.size:  # a turn takes longer in large clusters, whatever makes them so
+            size = max(k, table.records // (int(first.label.max()) + 1))
+        plan = plan_for(len(first.row), k=size, stop=stop)
+        label, rounds = improved(pieces_of(table, task, first), first.label, task=task, plan=plan)
+        found += [first._replace(label=label), first]
+        done = max(done, rounds)
+    found.append(cut(table, task, np.arange(table.rows)))
+    return found, done
 
 
-def _renumbered(
-    label: NDArray[np.int64], blocks: Sequence[tuple[Rows, NDArray[np.int64]]]
-) -> NDArray[np.int64]:
-    """Return labels 0 … c-1: first those of the members in no block, then block by block."""
-    is_left = np.ones(len(label), dtype=bool)
-    for at, _ in blocks:
-        is_left[at] = False
-    left = label[is_left]
-    is_used = np.zeros(int(label.max()) + 1, dtype=bool)
-    is_used[left] = True
-    fresh = np.empty_like(label)
-    fresh[is_left] = (np.cumsum(is_used) - 1)[left]
-    number = int(is_used.sum())
-    for at, labels in blocks:
-        some, where = np.unique(labels, return_inverse=True)
-        fresh[at] = where + number
-        number += len(some)
-    return fresh
+def _starts(table: FrequencyTable, task: Task, effort: str) -> tuple[Beginning, ...]:
+    """Return how a search may begin, the quickest way first."""
+    if table.rows > GROWN:
+        return (cut,)
+    if task.promise.kind.size:
+        return (cut, mended)
+    return (cut, grown) if effort == "fast" else (cut, grown, merged)
 
 
-def _some(blocks: list[Block], share: float, chance: np.random.Generator) -> list[Block]:
-    """Return a share of the blocks, at least one, in their order."""
-    many = max(1, round(share * len(blocks)))
-    return [blocks[i] for i in np.sort(chance.permutation(len(blocks))[:many])]
+def _lost(table: FrequencyTable, task: Task, measure: str, clusters: Clusters) -> float:
+    """Return what clusters that all hold lose."""
+    row, label, records = clusters
+    sizes = np.bincount(label, weights=records).astype(np.int64)
+    low, high = boxes_of(table.codes[row], label)
+    lost = column_losses(task.space, low, high, sizes)
+    return loss_of_columns(lost, task.space, table.records, measure)
 
 
-def _edges(label: NDArray[np.int64]) -> list[int]:
-    """Return where blocks of about BLOCK members begin, each at the beginning of a cluster."""
-    wanted = np.arange(0, len(label), BLOCK)
-    edges = np.unique(np.searchsorted(label, label[wanted], side="left"))
-    return [int(edge) for edge in edges] + [len(label)]
+def _squared(
+    table: FrequencyTable, models: Sequence[Promise], method: Refine, setting: Setting
+) -> Recoding:
+    """Return the boxes of clusters with the least squared error."""
+    centroids = RefineCentroids(effort=method.effort, seconds=method.seconds)
+    return held(joined(centroids.search(table, models, setting)), models)

@@ -12,8 +12,8 @@ from shoal.kernels.clustering.space import SCALE
 from shoal.kernels.clustering.threshold import grow_within
 from shoal.methods.catalogue import Threshold
 from shoal.methods.clustering.clusters import Clusters
-from shoal.methods.clustering.repair import recode
-from shoal.methods.clustering.space import space_of
+from shoal.methods.clustering.release import recode_or_cut
+from shoal.methods.clustering.space import measure_of, space_of
 from shoal.methods.method import Setting
 from shoal.privacy import Promise
 from shoal.table.domain import Domain
@@ -39,8 +39,8 @@ def threshold(
     """
     label, _ = clusters_within(table, diversity=method.diversity, seed=setting.seed)
     clusters = Clusters(np.arange(table.rows), label, table.counts)
-    space = space_of(table.domains)
-    return recode(table, models, clusters, space=space, suppression_limit=setting.suppression_limit)
+    space = space_of(table.domains, measure=measure_of(setting))
+    return recode_or_cut(table, models, clusters, space, setting)
 
 
 def clusters_within(

@@ -12,8 +12,8 @@ from shoal.kernels.clustering.wfcm import fill, nearest_centroid
 from shoal.methods.catalogue import Wfcm
 from shoal.methods.clustering.clusters import Clusters, boxes_of, least_records
 from shoal.methods.clustering.oka import places_of_rows
-from shoal.methods.clustering.repair import recode
-from shoal.methods.clustering.space import space_of
+from shoal.methods.clustering.release import recode_or_cut
+from shoal.methods.clustering.space import measure_of, space_of
 from shoal.methods.method import Setting
 from shoal.privacy import Promise
 from shoal.table.frequency import FrequencyTable
@@ -36,11 +36,11 @@ def wfcm(
     that it misses. (The seeds say "merged"; taken literally, a table of 2k records, of
     which C-means puts k - 1 together, becomes a single class.)
     """
-    space = space_of(table.domains)
+    space = space_of(table.domains, measure=measure_of(setting))
     k = least_records(models)
     label = cluster_rows(table, k, space=space, iterations=method.iterations, seed=setting.seed)
     clusters = Clusters(*fill(table.codes, table.counts, label, space=space, k=k))
-    return recode(table, models, clusters, space=space, suppression_limit=setting.suppression_limit)
+    return recode_or_cut(table, models, clusters, space, setting)
 
 
 def cluster_rows(

@@ -71,7 +71,7 @@ def search(
     constraint = constraint_of(models, table, limit=setting.suppression_limit)
     threads = THREADS if setting.threads is None else setting.threads
     evaluator = evaluator_for(space, constraint, threads=threads, memory=method.memory)
-    found = explore(evaluator, method, utility=setting.utility)
+    found = explore(evaluator, method, utility=setting.utility or "loss")
     winner, answer = best_repaired(found, partial(_repaired, evaluator))
     if winner is not None and answer is not None:
         return recoding_at(space, winner.node, answer, evaluator.finest, facts=found.facts(winner))

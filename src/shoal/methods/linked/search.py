@@ -20,7 +20,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.core.errors import MethodError
 from shoal.kernels.clustering.space import SCALE
@@ -30,7 +29,7 @@ from shoal.methods.clustering.space import space_of
 from shoal.methods.linked.shapes import Gathered, LinkedCounts, Numbers, Position, Shapes
 from shoal.methods.linked.views import Group, boxes_of, failing
 from shoal.methods.method import Method, Setting
-from shoal.methods.persons import merged, relabelled
+from shoal.methods.persons import with_merged
 from shoal.privacy import KAnonymity
 from shoal.table.domain import Domain
 from shoal.table.frequency import join_rows
@@ -179,19 +178,10 @@ def _holding(tables: Sequence[LinkedCounts], groups: list[Group]) -> list[Group]
         wrong = failing(tables, groups)
         if not any(each.any() for each in wrong):
             break
-        mended = (_merged(group, bad) for group, bad in zip(groups, wrong, strict=True))
-        groups = [group for group in mended if group is not None]
+        mended = (with_merged(g.recoding, bad) for g, bad in zip(groups, wrong, strict=True))
+        pairs = zip(groups, mended, strict=True)
+        groups = [replace(group, recoding=found) for group, found in pairs if found is not None]
     return groups
-
-
-def _merged(group: Group, wrong: NDArray[np.bool_]) -> Group | None:
-    """Merge failing classes of persons with the ones that cost least; None: nothing is left."""
-    if not wrong.any():
-        return group
-    if group.recoding.classes == 1:
-        return None
-    number = merged(group.recoding, np.flatnonzero(wrong))
-    return replace(group, recoding=relabelled(group.recoding, number, join=True))
 
 
 def _released(tables: Sequence[LinkedCounts], groups: Sequence[Group], at: int) -> TableRecoding:

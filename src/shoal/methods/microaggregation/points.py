@@ -32,8 +32,10 @@ LEAF = 48
 """Points of a block, at least."""
 
 
-def points_of(table: FrequencyTable) -> NDArray[np.float64]:
+def points_of(table: FrequencyTable, *, trees: float = 1.0) -> NDArray[np.float64]:
     """Return float64[rows, coordinates], at least one coordinate (0 where nothing differs).
+
+    trees: how much further apart categories are than the scaling puts them.
 
     Raises:
         MethodError: a categorical column has too many values to be placed.
@@ -46,7 +48,8 @@ def points_of(table: FrequencyTable) -> NDArray[np.float64]:
             domain,
             np.bincount(codes, weights=table.counts, minlength=len(domain)).astype(np.float64),
         )
-        parts.append(np.sqrt(domain.weight) * own[codes])
+        stretch = 1.0 if domain.tree is None else trees
+        parts.append(stretch * np.sqrt(domain.weight) * own[codes])
     points = np.concatenate(parts, axis=1)
     points = points[:, np.any(points != points[:1], axis=0)]
     if not points.size:

@@ -23,6 +23,8 @@ difference divided by the column's range.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +48,7 @@ from shoal.table.domain import (
 )
 
 SCALE = 1 << 30
-"""Searches count distances in whole units of 1/SCALE: sums are exact in any order."""
+"""Searches count distances in whole units of about 1/SCALE: sums are exact in any order."""
 
 BY_DEPTH = ("wu-palmer", "path")
 BY_ANCESTOR = ("leaf-share", "height", WEIGHTED, WEIGHTED_EXAMPLE, "equal")
@@ -160,18 +162,16 @@ def candidates(tree: Hierarchy, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def semantics_of(domains: Sequence[Domain], *, distance: str | None = None) -> Semantics:
-    """Return the columns as compiled code reads them, SCALE for all of the heaviest column.
+    """Return the columns as compiled code reads them, about SCALE for all of the heaviest column.
 
     Args:
         domains: the columns.
         distance: of every hierarchy, whatever its column says; None: the column's own.
     """
-    heaviest = max((domain.weight for domain in domains), default=1.0)
     facts: list[tuple[int, ...]] = []
     parts: list[NDArray[np.int64]] = [_NOTHING]
     start = codes = 0
-    for domain in domains:
-        unit = SCALE * domain.weight / heaviest
+    for domain, unit in zip(domains, units_of(domains, distance=distance), strict=True):
         kind = MEAN if domain.kind == "numeric" else MEDIAN
         place, node, table, sums, width = (
             _line_places(domain, unit),
@@ -197,6 +197,38 @@ def semantics_of(domains: Sequence[Domain], *, distance: str | None = None) -> S
     return Semantics(
         column=np.array(facts, dtype=np.int64).reshape(-1, 10), flat=np.concatenate(parts)
     )
+
+
+def units_of(domains: Sequence[Domain], *, distance: str | None = None) -> list[float]:
+    """Return how many units a distance of 1 is in each column.
+
+    Distances on trees are fractions. Their denominators divide the units, so that they are whole
+    numbers, and equal sums of them are equal: ties are real ties. This is so as long as a common
+    multiple of all denominators is no larger than SCALE: for `wu-palmer` in trees of up to eleven
+    levels. The columns that would go beyond are rounded to units.
+    """
+    heaviest = max((domain.weight for domain in domains), default=1.0)
+    shares = [Fraction(domain.weight) / Fraction(heaviest) for domain in domains]
+    common = 1
+    for domain, share in zip(domains, shares, strict=True):
+        more = lcm(common, _denominator(domain, distance) * share.denominator)
+        common = more if more <= SCALE else common
+    scale = SCALE // common * common
+    return [float(scale * share) for share in shares]
+
+
+def _denominator(domain: Domain, distance: str | None) -> int:
+    """Return a number that the denominators of all distances of a column divide."""
+    tree = domain.tree
+    if tree is None:
+        return 1
+    name = distance_name(domain, distance)
+    if name == "wu-palmer":  # (b - 2a) / b, where b is a sum of two depths
+        deepest = max(tree.depths) + 1
+        return lcm(*(both // 2 if both % 2 == 0 else both for both in range(2, 2 * deepest + 1)))
+    whole = tree.leaf_counts[tree.root] - (MISSING_NODE in tree)
+    found = {"path": _longest_way(tree), "leaf-share": whole, "height": tree.height}
+    return max(found.get(name, 1), 1)
 
 
 _NOTHING = np.zeros(0, dtype=np.int64)

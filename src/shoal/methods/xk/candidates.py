@@ -3,6 +3,10 @@
 A *pair* is the paper's word for the records that share all quasi-identifiers. At a
 threshold xk, a pair with k records or more stays as it is, a pair with xk … k-1 records
 is filled up to k with false records, and a smaller one is suppressed.
+
+Where persons have several records, thresholds count the persons of a pair, and each false record
+is a made-up person of its own. Everything else goes on counting records: what is added,
+suppressed, original and precise is what a reader of the release works with.
 """
 
 from __future__ import annotations
@@ -20,7 +24,16 @@ from shoal.core.errors import InputError, MethodError, PrivacyError
 # round to a threshold that already has a name there.
 _NAMED = tuple(Fraction(n, d) for n, d in ((1, 4), (1, 3), (1, 2), (3, 4), (1, 1), (2, 3), (7, 8)))
 
-PairCounts = Mapping[int, int]
+
+class Held(NamedTuple):
+    """Pairs that have as many persons, and the records of these."""
+
+    pairs: int
+    records: int
+
+
+PairCounts = Mapping[int, int] | Mapping[int, Held]
+"""How many pairs there are of each size: where a number alone, each record is a person."""
 
 
 def fraction_name(k: int, xk: int) -> str:
@@ -199,6 +212,8 @@ def _bounds(candidate: Candidate, columns: int, *, blanked: int) -> tuple[float,
     if saved:
         filled = Fraction(saved * candidate.k, candidate.xk)
         lows.append((candidate.originals + saved * worst - empty) / (candidate.total + filled))
+        if not candidate.total:  # then at least one pair is saved, so r begins at xk
+            lows.append((candidate.xk * worst - empty) / candidate.k)
         highs.append((candidate.originals + saved * best) / (candidate.total + saved))
     return max(float(100 * min(lows, default=Fraction(0))), 0.0), float(100 * max(highs))
 
@@ -210,7 +225,7 @@ def candidates_of(
 
     Args:
         counts: how many pairs there are of each size, all pairs included.
-        k: records that a released pair must have.
+        k: records, or persons, that a released pair must have.
         first: the smallest threshold; the diversity where undiverse pairs are removed.
         undiverse: how many of these pairs are removed because they are not diverse.
 
@@ -225,41 +240,48 @@ def candidates_of(
     sizes = _checked(counts, "pairs")
     if not sizes:
         raise InputError(where="pairs", problem="no pair of records; the table is empty")
-    if any(number > sizes.get(size, 0) for size, number in removed.items()):
+    none = Held(0, 0)
+    if any(own.pairs > sizes.get(size, none).pairs for size, own in removed.items()):
         raise InputError(where="undiverse", problem="more pairs of a size than there are in all")
-    diverse = {size: number - removed.get(size, 0) for size, number in sizes.items()}
-    lost = sum(size * number for size, number in removed.items())
+    diverse = {
+        size: Held(*(of - n for of, n in zip(own, removed.get(size, none), strict=True)))
+        for size, own in sizes.items()
+    }
+    lost = sum(own.records for own in removed.values())
     return list(_thresholds(diverse, k, first=min(first, k), lost=lost))
 
 
-def _thresholds(sizes: PairCounts, k: int, *, first: int, lost: int) -> Iterator[Candidate]:
+def _thresholds(sizes: Mapping[int, Held], k: int, *, first: int, lost: int) -> Iterator[Candidate]:
     """Yield a candidate for each threshold; pairs move from filled to small as it grows."""
-    full = sum(size * number for size, number in sizes.items() if size >= k)
-    short = {size: number for size, number in sizes.items() if size < k}
-    small = sum(size * number for size, number in short.items() if size < first)
-    filled = sum(size * number for size, number in short.items() if size >= first)
-    added = sum((k - size) * number for size, number in short.items() if size >= first)
+    full = sum(own.records for size, own in sizes.items() if size >= k)
+    short = {size: own for size, own in sizes.items() if size < k}
+    small = sum(own.records for size, own in short.items() if size < first)
+    filled = sum(own.records for size, own in short.items() if size >= first)
+    added = sum((k - size) * own.pairs for size, own in short.items() if size >= first)
     for xk in range(first, k + 1):
         yield Candidate(
             k=k, xk=xk, records_k=full, records_xk=filled, added=added, suppressed=small + lost,
             undiverse=lost,
         )  # fmt: skip
-        moved = short.get(xk, 0)
-        small += xk * moved
-        filled -= xk * moved
-        added -= (k - xk) * moved
+        moved = short.get(xk, Held(0, 0))
+        small += moved.records
+        filled -= moved.records
+        added -= (k - xk) * moved.pairs
 
 
-def _checked(counts: PairCounts, what: str) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for size, number in counts.items():
-        whole = all(isinstance(x, Integral) and not isinstance(x, bool) for x in (size, number))
-        if not whole or size < 1 or number < 0:
+def _checked(counts: PairCounts, what: str) -> dict[int, Held]:
+    found: dict[int, Held] = {}
+    for size, given in counts.items():
+        own = given if isinstance(given, tuple) else (given, size * given)
+        whole = all(isinstance(x, Integral) and not isinstance(x, bool) for x in (size, *own))
+        # A pair whose records are all nobody's has no person.
+        least = 1 if not isinstance(given, tuple) else 0
+        if not whole or size < least or own[0] < 0 or own[1] < size * own[0]:
             raise InputError(
                 where=what, problem="sizes must be whole numbers from 1 on, numbers of pairs from 0"
             )
-        if number:
-            found[int(size)] = int(number)
+        if own[0]:
+            found[int(size)] = Held(int(own[0]), int(own[1]))
     return found
 
 

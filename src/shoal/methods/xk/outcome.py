@@ -56,9 +56,9 @@ class Outcome:
         technique: the paper's letters, such as GC.
         columns: cells of a released record.
         unmodified: original records released as they were.
-        smallest_pair: records of the smallest pair, false ones included.
+        smallest_pair: records (or persons) of the smallest pair, false ones included.
         pairs_remaining: pairs of the release that the table had, too.
-        fewest_originals: the smallest number of original records in a pair.
+        fewest_originals: the smallest number of original records (or persons) in a pair.
         precision: over all released cells, in percent.
         quasi_precision: over the quasi-identifiers alone, in percent.
         data_loss: suppressed records, in percent of the records.
@@ -66,6 +66,8 @@ class Outcome:
         column_loss: share of each quasi-identifier's cells that were lost, those of suppressed
             records included.
         prediction: what was foreseen for this threshold.
+        persons: of the table, and those with a record in the release; None where records are
+            persons.
     """
 
     k: int
@@ -91,6 +93,12 @@ class Outcome:
     column_loss: Mapping[str, float]
     correlations: Correlations
     prediction: Prediction | None = None
+    persons: tuple[int, int] | None = None
+
+    @property
+    def unit(self) -> str:
+        """Return what k and xk count."""
+        return "record" if self.persons is None else "person"
 
     @property
     def total(self) -> int:
@@ -138,6 +146,8 @@ class Outcome:
             "techniques": self.technique,
             "gradual": self.gradual,
             "records": self.records,
+            "persons": None if self.persons is None else self.persons[0],
+            "persons_released": None if self.persons is None else self.persons[1],
             "released": self.total,
             "originals": self.originals,
             "unmodified": self.unmodified,
@@ -187,7 +197,7 @@ class Outcome:
         return [
             f"{self.added:,} of {self.total:,} released records are false: {FALSE_RECORDS}.",
             f"Whoever recognizes copies finds pairs of {self.fewest_originals} original "
-            f"record{'' if self.fewest_originals == 1 else 's'}, not of {self.k}.",
+            f"{self.unit}{'' if self.fewest_originals == 1 else 's'}, not of {self.k}.",
         ]
 
     def summary(self) -> list[str]:
@@ -196,10 +206,16 @@ class Outcome:
             f"{self.originals:,} of {self.records:,} records are released, {self.unmodified:,} of "
             f"them unchanged; {self.suppressed:,} are suppressed ({self.data_loss:.2f} %).",
             f"The precision is {self.precision:.2f} %, in {self.pairs_after:,} pairs of at least "
-            f"{self.smallest_pair} records.",
+            f"{self.smallest_pair} {self.unit}s.",
             f"{self.qp_remain:.2f} % of the {self.pairs_before:,} pairs remain (QP remain); "
             f"{self.qp_precision:.2f} % of the released ones were there before (QP precision).",
         ]
+        if self.persons is not None:
+            there, left = self.persons
+            lines.append(
+                f"{left:,} of {there:,} persons have records in it; each false record stands for "
+                "a person who does not exist."
+            )
         lines += self.falsified()
         if self.prediction is not None:
             found = "lies in" if self.is_in_range else "lies outside"
@@ -245,8 +261,8 @@ def outcome_of(
         pairs_before=len(pairs_of(carried.before).records),
         pairs_after=carried.confirmation.pairs,
         pairs_remaining=_remaining(carried.before, rows),
-        smallest_pair=int((after.records + after.false).min(initial=found.total)),
-        fewest_originals=int(after.records.min(initial=found.records)),
+        smallest_pair=int((after.people + after.false).min(initial=found.total)),
+        fewest_originals=int(after.people.min(initial=found.records)),
         lost=found.lost,
         precision=found.precision,
         quasi_precision=precision(
@@ -257,6 +273,7 @@ def outcome_of(
         column_loss=_column_loss(rows),
         correlations=correlations_of(carried.before, rows),
         prediction=prediction,
+        persons=None if rows.persons is None else (carried.before.people(), rows.people()),
     )
 
 
@@ -311,8 +328,8 @@ def foreseen_tally(before: Rows, rows: Rows, plan: Plan, *, columns: int = 0) ->
         columns: as in `outcome_of`.
     """
     pairs = pairs_of(rows)
-    large = pairs.records >= plan.xk
-    added = int(np.maximum(plan.k - pairs.records[large], 0).sum())
+    large = pairs.people >= plan.xk
+    added = int(np.maximum(plan.k - pairs.people[large], 0).sum())
     kept = np.append(large, False)[pairs.of_row]  # of_row -1 finds the False at the end
     return _tally(before, rows, kept=kept, added=added, columns=columns)
 
@@ -355,6 +372,7 @@ def _remaining(before: Rows, after: Rows) -> int:
             kept=np.concatenate((before.kept, after.kept)),
             counts=np.concatenate((before.counts, after.counts)),
             false=np.concatenate((before.false, after.false)),
+            persons=None,
         )
     )
     had, has = np.split(both.of_row, 2)

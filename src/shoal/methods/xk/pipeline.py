@@ -136,8 +136,9 @@ def carry_out(rows: Rows, plan: Plan, *, seed: int = 0, trail: Trail = _nobody) 
         trail: an audit's eye.
 
     Guarantee:
-        Every released pair has at least k records, of which at least xk are original, and
-        in every sensitive column l different values or none at all. The same seed gives
+        Every released pair has at least k records (persons, where the rows have any), of which
+        at least xk are original, and in every sensitive column l different values (of as many
+        different persons) or none at all. The same seed gives
         the same result, whatever the order of the records.
 
     Raises:
@@ -183,7 +184,7 @@ def _nothing(rows: Rows, plan: Plan) -> str:
             "be suppressed. Ask for a smaller l, or allow sensitive suppression"
         )
     return (
-        f"no pair reaches xk = {plan.xk} records, so every record would be suppressed. Take a "
+        f"no pair reaches xk = {plan.xk} {rows.unit}, so every record would be suppressed. Take a "
         "smaller xk, allow generalization or cell suppression, or use fewer quasi-identifiers"
     )
 

@@ -21,7 +21,6 @@ from shoal.methods.xk.ranking import (
     Preference,
     best_first,
     points,
-    preference_of,
     ranks_of,
 )
 
@@ -39,6 +38,7 @@ class Criteria:
         blanked: how many cells that would blank.
         preference: counts double in the ranking and breaks ties.
         minimum_precision: in percent; fractions below it are passed over.
+        unit: what k and xk count, records or persons; what is lost and added is records.
     """
 
     quasi: int
@@ -48,6 +48,7 @@ class Criteria:
     blanked: int = 0
     preference: Preference = Preference.NONE
     minimum_precision: float | None = None
+    unit: str = "records"
 
     def __post_init__(self) -> None:
         if self.quasi < 1:
@@ -66,7 +67,7 @@ class Criteria:
     @property
     def first(self) -> int:
         """Return the smallest threshold worth trying."""
-        # A pair with l different sensitive values has l records: a smaller threshold
+        # A pair with l different sensitive values has l records (and persons): a smaller threshold
         # gives the same release ([brown2019], experiment 5).
         return 1 if self.sensitive_suppression else self.diversity
 
@@ -132,6 +133,7 @@ class Recommendation:
             "k": self.k,
             "records": self.records,
             "pairs": self.pairs,
+            "unit": self.criteria.unit,
             "quasi_identifiers": self.criteria.quasi,
             "diversity": self.criteria.diversity,
             "sensitive_suppression": self.criteria.sensitive_suppression,
@@ -201,19 +203,20 @@ class Recommendation:
 
     def _answer(self) -> list[str]:
         best = self.recommended
+        unit = self.criteria.unit
         if self.k == 1:
             return ["k = 1 promises nothing: every record may stand alone. Ask for k = 2 or more."]
         if best.xk == self.k:
-            return [f"Take plain k-anonymity: pairs under k = {self.k} records are suppressed."]
+            return [f"Take plain k-anonymity: pairs under k = {self.k} {unit} are suppressed."]
         if best.xk == 1:
             return [
-                f"Take {best.fraction} of k: all pairs under {self.k} records are filled up with "
+                f"Take {best.fraction} of k: all pairs under {self.k} {unit} are filled up with "
                 "false records.",
                 "Beware: a person who stands alone gets copies of the own record and nobody to "
                 "hide among. Coarser quasi-identifiers protect better.",
             ]
         return [
-            f"Take {best.fraction} of k: pairs with {best.xk} to {self.k - 1} records are filled "
+            f"Take {best.fraction} of k: pairs with {best.xk} to {self.k - 1} {unit} are filled "
             f"up to {self.k} with false records, smaller pairs are suppressed."
         ]
 
@@ -239,7 +242,7 @@ class Recommendation:
         if not asked.sensitive_suppression and asked.diversity > self.k:
             reasons.append(
                 f"A pair with {asked.diversity} different sensitive values has more than "
-                f"k = {self.k} records, so only plain k-anonymity is left."
+                f"k = {self.k} {asked.unit}, so only plain k-anonymity is left."
             )
         empty = sum(1 for c in self.candidates if c.ranks is None)
         if empty:
@@ -303,48 +306,6 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def recommend_from_counts(
-    counts: PairCounts,
-    k: int,
-    *,
-    quasi: int,
-    undiverse: PairCounts | None = None,
-    diversity: int = 1,
-    sensitive_suppression: bool = False,
-    preference: str = Preference.NONE,
-    minimum_precision: float | None = None,
-) -> Recommendation:
-    """Recommend a fraction of k from the sizes of the pairs alone.
-
-    Args:
-        counts: how many pairs there are of each size.
-        k: records that a released pair must have.
-        quasi: number of quasi-identifiers.
-        undiverse: how many of the pairs of each size are not diverse.
-        diversity: see `Criteria`, like the parameters that follow.
-        sensitive_suppression: keep undiverse pairs and blank their sensitive cells.
-        preference: none, originals or precision.
-        minimum_precision: in percent.
-
-    Raises:
-        NoSolutionError: nothing could be released, or not with the minimum precision.
-
-    Example:
-        >>> pairs = {1: 346, 2: 193, 3: 115, 4: 95, 36: 784, 319: 1}
-        >>> found = recommend_from_counts(pairs, 5, quasi=4)
-        >>> found.recommended.fraction, found.prediction().low, found.prediction().data_loss
-        ('1/2', 97, 3)
-    """
-    criteria = Criteria(
-        quasi=quasi,
-        diversity=diversity,
-        sensitive_suppression=sensitive_suppression,
-        preference=preference_of(preference),
-        minimum_precision=minimum_precision,
-    )
-    return recommend_by(criteria, counts, k=k, undiverse=undiverse)
-
-
 def recommend_by(
     criteria: Criteria,
     counts: PairCounts,
@@ -353,7 +314,7 @@ def recommend_by(
     undiverse: PairCounts | None = None,
     reached: Callable[[int], Fraction | None] | None = None,
 ) -> Recommendation:
-    """Recommend a fraction of k by criteria; see `recommend_from_counts`.
+    """Recommend a fraction of k from the sizes of the pairs, by criteria.
 
     Args:
         criteria: what is asked.
@@ -377,7 +338,7 @@ def recommend_by(
     return Recommendation(
         k=whole,
         records=chosen.records,
-        pairs=sum(counts.values()),
+        pairs=sum(own[0] if isinstance(own, tuple) else own for own in counts.values()),
         criteria=criteria,
         candidates=tuple(ranked),
         recommended=chosen,
@@ -393,8 +354,8 @@ def _nothing(candidate: Candidate, criteria: Criteria) -> str:
             "sensitive suppression"
         )
     return (
-        f"no diverse pair reaches {criteria.first} records, so all {candidate.records} records "
-        "would be suppressed. Use fewer or coarser quasi-identifiers"
+        f"no diverse pair reaches {criteria.first} {criteria.unit}, so all {candidate.records} "
+        "records would be suppressed. Use fewer or coarser quasi-identifiers"
     )
 
 

@@ -6,8 +6,9 @@ whoever knows a record's row knows what becomes of the record.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +16,10 @@ from numpy.typing import NDArray
 
 from shoal.core.errors import UnknownValueError
 from shoal.hierarchies.tree import Hierarchy
+from shoal.methods.xk.candidates import Held, PairCounts
+from shoal.privacy.l_diversity import largest_matching
 from shoal.table.domain import Domain
-from shoal.table.frequency import FrequencyTable
+from shoal.table.frequency import NOBODY, ONCE, FrequencyTable, distinct, number_rows
 
 KEPT, GENERALIZED, SUPPRESSED = np.int8(0), np.int8(1), np.int8(2)  # the state of a cell
 BLANK = np.int32(-1)  # a sensitive cell that was suppressed
@@ -104,6 +107,8 @@ class Rows:
         false: int64[rows], false records that copy one of them.
         kept: bool[rows], still to be released.
         marked: bool[rows], to be removed by the suppression step.
+        persons: int32[rows], who the records of a row are about, see `FrequencyTable`; None:
+            each record is a person.
     """
 
     columns: tuple[Column, ...]
@@ -115,6 +120,17 @@ class Rows:
     false: NDArray[np.int64]
     kept: NDArray[np.bool_]
     marked: NDArray[np.bool_]
+    persons: NDArray[np.int32] | None = None
+
+    @property
+    def unit(self) -> str:
+        """Return what the thresholds k and xk count."""
+        return "records" if self.persons is None else "persons"
+
+    def people(self) -> int:
+        """Return the persons whose records are kept."""
+        together = np.zeros(int(self.kept.sum()), dtype=np.int64)
+        return int(_people(self, np.flatnonzero(self.kept), together, 1)[0])
 
     def place(self, name: str) -> int:
         """Return the number of the quasi-identifier called `name`."""
@@ -150,28 +166,41 @@ def rows_of(
         false=np.zeros(table.rows, dtype=np.int64),
         kept=np.ones(table.rows, dtype=np.bool_),
         marked=np.zeros(table.rows, dtype=np.bool_),
+        persons=table.persons,
     )
 
 
 class Pairs(NamedTuple):
     """The rows grouped by their released quasi-identifiers.
 
-    `of_row` is -1 for rows that are no longer kept; `records` are original records.
+    `of_row` is -1 for rows that are no longer kept; `records` are original records, `people` the
+    different persons behind them (without a person column, the records again). A false record is
+    a made-up person of its own.
     """
 
     of_row: NDArray[np.int64]
     records: NDArray[np.int64]
     false: NDArray[np.int64]
+    people: NDArray[np.int64]
 
-    def sizes(self) -> dict[int, int]:
-        """Return how many pairs there are of each number of original records."""
-        return histogram(self.records)
+    def sizes(self, chosen: NDArray[np.bool_] | None = None) -> PairCounts:
+        """Return how many pairs there are of each number of persons, and their records.
+
+        chosen: the pairs to look at; all of them if None.
+        """
+        if chosen is None:
+            return histogram(self.people, self.records)
+        return histogram(self.people[chosen], self.records[chosen])
 
 
-def histogram(sizes: NDArray[np.int64]) -> dict[int, int]:
-    """Return how often each number occurs."""
-    values, times = np.unique(sizes, return_counts=True)
-    return {int(value): int(number) for value, number in zip(values, times, strict=True)}
+def histogram(people: NDArray[np.int64], records: NDArray[np.int64]) -> PairCounts:
+    """Return how many pairs have each number of persons, and how many records these have."""
+    values, at, times = np.unique(people, return_inverse=True, return_counts=True)
+    held = _summed(at, records, len(values))
+    return {
+        int(value): Held(int(pairs), int(own))
+        for value, pairs, own in zip(values, times, held, strict=True)
+    }
 
 
 def pairs_of(rows: Rows, places: Sequence[int] | None = None) -> Pairs:
@@ -194,6 +223,22 @@ def pairs_of(rows: Rows, places: Sequence[int] | None = None) -> Pairs:
         of_row=of_row,
         records=_summed(ids, rows.counts[at], len(distinct)),
         false=_summed(ids, rows.false[at], len(distinct)),
+        people=_people(rows, at, ids, len(distinct)),
+    )
+
+
+def _people(
+    rows: Rows, at: NDArray[np.int64], ids: NDArray[np.int64], size: int
+) -> NDArray[np.int64]:
+    """Return the persons of each pair; at, ids: the rows that are kept, and the pair of each."""
+    if rows.persons is None:
+        return _summed(ids, rows.counts[at], size)
+    who = rows.persons[at]
+    once, known = who == ONCE, who >= 0
+    most = int(rows.persons.max(initial=0)) + 1
+    seen = distinct(ids[known] * most + who[known])
+    return _summed(ids[once], rows.counts[at][once], size) + np.bincount(
+        seen // most, minlength=size
     )
 
 
@@ -205,10 +250,54 @@ def _summed(ids: NDArray[np.int64], values: NDArray[np.int64], size: int) -> NDA
 def diversity_of(rows: Rows, pairs: Pairs, *, column: int) -> NDArray[np.int64]:
     """Return the number of different sensitive values of each pair, blanked cells left out.
 
-    A missing value is a value of its own.
+    A missing value is a value of its own. Where persons are counted, the values must belong to
+    different persons; a value that only records of nobody have is none.
     """
     values = rows.sensitive[:, column]
-    at = np.flatnonzero(rows.kept & (values != BLANK))
+    counted = rows.kept & (values != BLANK)
+    if rows.persons is not None:
+        counted &= rows.persons != NOBODY
+    at = np.flatnonzero(counted)
     size = int(values.max(initial=0)) + 1
-    seen = np.unique(pairs.of_row[at] * size + values[at])
-    return np.bincount(seen // size, minlength=len(pairs.records)).astype(np.int64)
+    seen = distinct(pairs.of_row[at] * size + values[at])
+    found = np.bincount(seen // size, minlength=len(pairs.records)).astype(np.int64)
+    if rows.persons is not None:
+        for pair, matched in _matchings(rows, pairs, at, column=column):
+            found[pair] = matched
+    return found
+
+
+def _matchings(
+    rows: Rows, pairs: Pairs, at: NDArray[np.int64], *, column: int
+) -> Iterator[tuple[int, int]]:
+    """Yield the pairs in which a person has several values, and how many values can be matched.
+
+    at: the rows whose values count.
+    """
+    assert rows.persons is not None
+    who, value = rows.persons[at] - NOBODY, rows.sensitive[at, column]
+    code = np.column_stack((pairs.of_row[at], who, value)).astype(np.int32)
+    _, order, starts = number_rows(code, [int(part.max(initial=0)) + 1 for part in code.T])
+    counts = np.add.reduceat(rows.counts[at][order], starts) if len(starts) else starts
+    triples = code[order[starts]]
+    known = triples[:, 1] >= -NOBODY
+    repeats = known[1:] & (triples[1:, :2] == triples[:-1, :2]).all(axis=1)
+    asked = np.isin(triples[:, 0], triples[1:][repeats, 0])
+    lines = zip(triples[asked].tolist(), counts[asked].tolist(), strict=True)
+    for pair, members in groupby(lines, key=lambda line: line[0][0]):
+        yield pair, _matching([(value, who + int(NOBODY), n) for (_, who, value), n in members])
+
+
+def _matching(members: Sequence[tuple[int, int, int]]) -> int:
+    """Return how many values belong to different persons.
+
+    members: a value, who has it, and of those who have one record, how many.
+    """
+    place = {value: i for i, value in enumerate(dict.fromkeys(value for value, _, _ in members))}
+    people = [0] * len(place)
+    several: dict[int, list[int]] = {}
+    for value, person, records in members:
+        people[place[value]] += records if person == ONCE else 1
+        if person != ONCE:
+            several.setdefault(person, []).append(place[value])
+    return largest_matching(people, [own for own in several.values() if len(own) > 1])

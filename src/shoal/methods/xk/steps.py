@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.methods.xk.candidates import PairCounts
 from shoal.methods.xk.rows import (
     BLANK,
     GENERALIZED,
@@ -66,13 +67,13 @@ def diversify(rows: Rows, diversity: Mapping[str, int], *, blank: bool = False) 
     return replace(rows, kept=kept, sensitive=sensitive)
 
 
-def undiverse_pairs(rows: Rows, diversity: Mapping[str, int]) -> NDArray[np.int64]:
-    """Return the sizes of the pairs that are not diverse in some sensitive column."""
+def undiverse_pairs(rows: Rows, diversity: Mapping[str, int]) -> PairCounts:
+    """Count the pairs that are not diverse in some sensitive column, by their size."""
     pairs = pairs_of(rows)
     poor = np.zeros(len(pairs.records), dtype=np.bool_)
     for name, wanted in diversity.items():
         poor |= diversity_of(rows, pairs, column=rows.sensitive_names.index(name)) < wanted
-    return pairs.records[poor]
+    return pairs.sizes(poor)
 
 
 def _poor(rows: Rows, column: int, wanted: int) -> NDArray[np.bool_]:
@@ -92,7 +93,7 @@ def generalize(rows: Rows, column: int, *, xk: int, places: Sequence[int] | None
     Args:
         rows: the table.
         column: the quasi-identifier to generalize.
-        xk: pairs with this many records are left alone.
+        xk: pairs with this many records (or persons) are left alone.
         places: the quasi-identifiers that make a pair; all of them if None.
     """
     spec = rows.columns[column]
@@ -116,7 +117,7 @@ def _recoded(
     places: Sequence[int] | None,
 ) -> Rows:
     pairs = pairs_of(rows, places)
-    changed = _in_pairs(pairs, pairs.records < xk) & (goal != rows.codes[:, column])
+    changed = _in_pairs(pairs, pairs.people < xk) & (goal != rows.codes[:, column])
     codes, cells = rows.codes.copy(), rows.cells.copy()
     codes[changed, column] = goal[changed]
     # A group that is the whole column tells nothing: such a cell counts as suppressed.
@@ -129,11 +130,12 @@ def fill(rows: Rows, *, k: int, xk: int, random: np.random.Generator) -> Rows:
     """Step 5: fill pairs of xk … k-1 records up to k with false records; mark smaller ones.
 
     A false record is a copy of one of the pair's original records, each as likely as the
-    others, with all its columns. So a pair that is diverse stays diverse.
+    others, with all its columns. So a pair that is diverse stays diverse. Where persons are
+    counted, each false record is a made-up person of its own, and the pair lacks persons.
     """
     pairs = pairs_of(rows)
-    small = pairs.records < xk
-    lacking = np.where(small, 0, np.maximum(k - pairs.records - pairs.false, 0))
+    small = pairs.people < xk
+    lacking = np.where(small, 0, np.maximum(k - pairs.people - pairs.false, 0))
     false = rows.false + _copies(rows, pairs, lacking=lacking, random=random)
     return replace(rows, false=false, marked=_in_pairs(pairs, small))
 
@@ -177,14 +179,14 @@ def confirm(rows: Rows, *, k: int, diversity: Mapping[str, int]) -> Confirmation
     A pair whose sensitive cells are all blanked has nothing left to tell, so it passes.
     """
     pairs = pairs_of(rows)
-    sizes = pairs.records + pairs.false
+    sizes = pairs.people + pairs.false
     poor = np.zeros(len(sizes), dtype=np.bool_)
     for name, wanted in diversity.items():
         found = diversity_of(rows, pairs, column=rows.sensitive_names.index(name))
         poor |= (found < wanted) & (found > 0)
     return Confirmation(
         pairs=len(sizes),
-        records=int(sizes.sum()),
+        records=int((pairs.records + pairs.false).sum()),
         small_pairs=int((sizes < k).sum()),
         undiverse_pairs=int(poor.sum()),
     )
