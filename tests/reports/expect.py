@@ -1,12 +1,13 @@
-"""Makes the documents that `expected.py` holds: `python -m tests.reports.expect` renews them.
+"""Makes the documents in `expected/`: `python -m tests.reports.expect` renews them.
 
 Whoever changes the format sees here what changes for whoever reads it, and raises its version.
 """
 
 from __future__ import annotations
 
-import pprint
+import json
 from datetime import date
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -69,6 +70,12 @@ def made(method: str, schema: object = SCHEMA) -> shoal.Release[pl.DataFrame]:
     return shoal.anonymize(STAYS, schema, k=3, l=2, method=method, pictures=True, attacks=False)
 
 
+def place(name: str) -> Path:
+    """Return the file of a document."""
+    return Path(__file__).parent / "expected" / f"{name}.json"
+
+
+@cache
 def documents() -> dict[str, Document]:
     """Return a document of each kind, as they are today."""
     model = shoal.learn(STAYS, SCHEMA, k=3, method="mondrian")
@@ -78,30 +85,26 @@ def documents() -> dict[str, Document]:
               "suppressed": batch.report.suppressed, "unseen": 0}  # fmt: skip
     linked = made("mondrian", PERSONS)
     found = {
-        "RELEASE": of_release(made("mondrian").report, about()),
-        "RELEASE_OUTSIDE": of_release(made("mondrian").report, about("external")),
-        "LATTICE": of_release(made("flash").report, about()),
-        "PERSONS": of_release(linked.report, about()),
-        "RISK": of_risk(
+        "release": of_release(made("mondrian").report, about()),
+        "release_outside": of_release(made("mondrian").report, about("external")),
+        "lattice": of_release(made("flash").report, about()),
+        "persons": of_release(linked.report, about()),
+        "risk": of_risk(
             shoal.risk(STAYS, qi=["age", "ward"]).to_document(), about(), quasi=["age", "ward"]
         ),
-        "VERIFICATION": of_verification(
+        "verification": of_verification(
             shoal.verify(linked.table, qi=["age", "ward"], k=3), about(), roles={"age": "quasi"}
         ),
-        "BATCH": of_verification(batch.verification, about(), batch=counts),
+        "batch": of_verification(batch.verification, about(), batch=counts),
     }
     return {name: each.to_document() for name, each in found.items()}
 
 
 def write() -> None:
     """Write them down."""
-    place = Path(__file__).with_name("expected.py")
-    head = '"""What the documents of reports hold; made by `tests.reports.expect`."""\n\n'
-    parts = [
-        f"{name} = {pprint.pformat(each, sort_dicts=False, width=96)}\n"
-        for name, each in documents().items()
-    ]
-    place.write_text(head + "\n".join(parts), encoding="utf-8")
+    for name, each in documents().items():
+        text = json.dumps(each, indent=1, ensure_ascii=False, allow_nan=False)
+        place(name).write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
