@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -51,17 +50,3 @@ def test_a_hierarchy_is_drawn_without_them(tmp_path):
 def test_importing_shoal_loads_none_of_them():
     code = f"import sys, shoal; print([n for n in {HEAVY} if n in sys.modules])"
     assert python("-c", code).stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "most"), [(("-c", "import shoal"), 0.1), (("-m", "shoal", "--help"), 0.3)]
-)
-def test_start_up_is_short(arguments, most):
-    python(*arguments)  # compiles what has no bytecode yet
-    spent = []
-    for _ in range(3):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        python(*arguments)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(spent) < most

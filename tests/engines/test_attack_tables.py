@@ -84,3 +84,15 @@ def test_numbers_close_together_mean_the_same_and_words_only_themselves():
     assert meanings(["0", "9", "Alice"], plain).tolist() == [0, 1, 2]
     assert meanings(["5", "5.0"], plain).tolist() == [0, 0]
     assert meanings([], plain).tolist() == []
+
+
+@pytest.mark.parametrize("word", ["inf", "-inf", "nan", "1e999", "1_000", "١٢"])
+def test_what_python_reads_as_a_number_and_a_column_does_not_is_a_word(word):
+    plain = Attribute(name="s", role=Role.SENSITIVE)
+    assert meanings(["0", "1", word], plain).tolist() == [0, 1, 2]
+
+
+@given(st.lists(st.one_of(st.floats(), st.text(max_size=3)).map(str), unique=True))
+def test_whatever_stands_in_a_sensitive_column_means_something(values):
+    found = meanings(values, Attribute(name="s", role=Role.SENSITIVE)).tolist()
+    assert [set(found), len(found)] == [set(range(len(set(found)))), len(values)]

@@ -5,6 +5,10 @@ of missing values, and the promise as a schema file has it. The judge reads the 
 classes, and works the definitions out in exact fractions. Two sensitive values are the same when
 they are equal after trimming and in Unicode NFC; numbers and dates when they are equal as such.
 A missing value is a value, the lowest of an order, and as far as can be from any other in a tree.
+
+Where the case says who each record is about, persons are counted: a class is as large as the
+persons in it, a share is one of persons, a spread one of different (person, value) pairs, and l
+values must belong to l different persons. A record of nobody counts for nothing.
 """
 
 from __future__ import annotations
@@ -24,20 +28,25 @@ SLACK = Fraction(1, 10**9)  # floats may be off by that much, and nobody is hurt
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 DATE = re.compile(r"[0-9]{4}(-?)[0-9]{2}\1[0-9]{2}([T ][0-9:.]+)?")  # ISO, also without hyphens
 ORDERED = "ordered"
+WHO = "\0who"  # no column of a table is called that
+NOBODY = ("", "nan", "nat", "none", "null", "na", "n/a", "#n/a", "<na>", "(null)")
 
 
 class StrayError(Exception):
     """A value that has no place on the scale of its column."""
 
 
-def faults(content, form, case, *, released=None):
+def faults(content, form, case, *, released=None, who=None):
     """Return what is wrong with a release, in words; nothing is wrong with a good one.
 
-    content: the bytes. form: "csv" or "jsonl". case: columns, missing, promise, separator.
-    released: how many records shoal said it released.
+    content: the bytes. form: "csv" or "jsonl". case: columns, missing, promise, separator, and
+    `behind`: what records stood in the table, as (person, sensitive values …), where persons count.
+    released: how many records shoal said it released. who: the person behind each record.
     """
     header, rows = read(content, form, case.get("separator", ","))
     found = shape_faults(content, header, rows, case, released)
+    if who is not None:
+        found += name_persons(rows, who, case)
     quasi = [name for name in header if case["columns"].get(name, {}).get("role") == "quasi"]
     if found or not rows:
         return found or ([] if released == 0 else ["there is no record"])
@@ -76,8 +85,8 @@ def shape_faults(content, header, rows, case, released):
     if len(set(header)) != len(header):
         found.append("a column stands twice")
     for name, about in case["columns"].items():
-        if about["role"] == "identifying" and name in header:
-            found.append("an identifying column was released")
+        if about["role"] in ("identifying", "person") and name in header:
+            found.append("a column that names people was released")
     found += ["a record has more or fewer fields than the header"] * any(
         len(row.pop("", header)) != len(header) for row in rows
     )
@@ -87,6 +96,28 @@ def shape_faults(content, header, rows, case, released):
         secret.encode() in content for secret in case.get("secrets", ())
     )
     return found
+
+
+def name_persons(rows, who, case):
+    """Give each record its person; return what is wrong with who is said to stand behind them."""
+    if len(who) != len(rows):
+        return [f"{len(who)} persons are named for {len(rows)} records"]
+    kept = [name for name, about in case["columns"].items() if about["role"] == "sensitive"]
+    for row, name in zip(rows, who, strict=True):
+        row[WHO] = person_of(name, case)
+    seen = Counter((row[WHO], *(plain(row.get(name)) for name in kept)) for row in rows)
+    there = Counter((person_of(name, case), *map(plain, rest)) for name, *rest in case["behind"])
+    return ["a record stands behind a person who has no such record"] * bool(seen - there)
+
+
+def person_of(text, case):
+    """Return who is meant, as the eye reads it; None: nobody."""
+    key = plain(text).strip("\ufeff\u200b")
+    return None if key in case.get("missing", ()) or key.lower() in NOBODY else key
+
+
+def plain(text):
+    return unicodedata.normalize("NFC", text or "").strip()
 
 
 def promise_of(case):
@@ -114,28 +145,47 @@ def model_faults(model, groups, rows, quasi, case):
     return [f"{words}: {len(broken)} classes, {sum(broken)} records"] if broken else []
 
 
+def size(members):
+    """Return how many persons there are; without persons, each record is one."""
+    if not members or WHO not in members[0]:
+        return len(members)
+    return len({row[WHO] for row in members} - {None})
+
+
 def judge_of(model, groups, rows, quasi, case):
     """Return the question that a model asks of a class."""
     name = model["model"]
     if name == "k-anonymity":
-        return lambda key, members: len(members) >= model["k"]
+        return lambda key, members: size(members) >= model["k"]
     column = model["column"]
     about = case["columns"][column]
     scale = Scale([row[column] for row in rows], about, case.get("missing", ()))
 
-    def counts(members):
-        return Counter(scale.key(row[column]) for row in members)
+    def pairs(members):
+        if not members or WHO not in members[0]:
+            return [(place, scale.key(row[column])) for place, row in enumerate(members)]
+        named = {(row[WHO], scale.key(row[column])) for row in members}
+        return [pair for pair in named if pair[0] is not None]
 
+    def counts(members):
+        """Return how often each value occurs: in records, or with different persons."""
+        return Counter(value for _, value in pairs(members))
+
+    def shares(members):
+        return {value: Fraction(n, size(members)) for value, n in counts(members).items()}
+
+    if name == "l-diversity" and model.get("kind", "distinct") == "distinct":
+        return lambda key, members: matched(pairs(members)) >= model["l"]
     if name == "l-diversity":
         return lambda key, members: is_diverse(counts(members), model)
     if name == "(alpha,k)-anonymity":
         share = Fraction(repr(model["alpha"]))
-
-        def is_rare(key, members):
-            top = max(counts(members).values())
-            return len(members) >= model["k"] and Fraction(top, len(members)) <= share
-
-        return is_rare
+        return lambda key, members: (
+            size(members) >= model["k"] and max(shares(members).values()) <= share
+        )
+    if name in ("beta-likeness", "delta-disclosure"):
+        base = shares(rows)
+        return lambda key, members: gains(shares(members), base, model)
     most = Fraction(repr(model["t"])) + SLACK
     how = model.get("distance", "equal")
     whole = counts(rows)
@@ -145,7 +195,7 @@ def judge_of(model, groups, rows, quasi, case):
     def is_close_to_some(key, members):
         mine = counts(members)
         return any(
-            len(wider) >= model["n"] and scale.distance(how, mine, counts(wider)) <= most
+            size(wider) >= model["n"] and scale.distance(how, mine, counts(wider)) <= most
             for wider in around(key, members, rows, quasi)
         )
 
@@ -161,11 +211,46 @@ def around(key, members, rows, quasi):
             yield [row for row in rows if all(row[quasi[i]] == key[i] for i in kept)]
 
 
+def gains(shares, base, model):
+    """Say whether no value gains too much; of delta-disclosure, or loses too much."""
+    if model["model"] == "beta-likeness":
+        beta = Fraction(repr(model["beta"]))
+        return all(
+            share / base[value] - 1
+            <= (min(beta, Fraction(-math.log(base[value]))) if model.get("enhanced") else beta)
+            + SLACK
+            for value, share in shares.items()
+        )
+    return all(
+        value in shares and abs(math.log(shares[value] / share)) < model["delta"] + 1e-9
+        for value, share in base.items()
+    )
+
+
+def matched(pairs):
+    """Return how many values can be given to different persons who have them (augmenting paths)."""
+    values = {}
+    for person, value in pairs:
+        values.setdefault(value, []).append(person)
+    owner = {}
+
+    def give(value, tried):
+        for person in values[value]:
+            if person not in tried:
+                tried.add(person)
+                if person not in owner or give(owner[person], tried):
+                    owner[person] = value
+                    return True
+        return False
+
+    return sum(give(value, set()) for value in values)
+
+
 def is_diverse(counts, model):
     sizes = sorted(counts.values(), reverse=True)
-    kind, least = model.get("kind", "distinct"), model["l"]
-    if kind == "distinct":
-        return len(sizes) >= least
+    kind, least = model["kind"], model["l"]
+    if not sizes:
+        return False
     if kind == "entropy":
         total = sum(sizes)
         entropy = -math.fsum(n / total * math.log(n / total) for n in sizes)
@@ -188,22 +273,24 @@ class Scale:
 
     def key(self, text):
         """Return what a text means, so that equal meanings are equal and sort by the order."""
-        plain = unicodedata.normalize("NFC", text or "").strip()
-        if plain in self.marks:
+        value = plain(text)
+        if value in self.marks:
             return (0,)
         if self.kind == "numeric":
-            if not NUMBER.fullmatch(plain):
+            if not NUMBER.fullmatch(value):
                 raise StrayError
-            return (1, Fraction(plain))
+            return (1, Fraction(value))
         if self.kind == "date":
-            return (1, moment(plain))
+            return (1, moment(value))
         if self.kind == "ordinal" and self.order:
-            if plain not in self.order:
+            if value not in self.order:
                 raise StrayError
-            return (1, self.order.index(plain))
-        return (1, plain)
+            return (1, self.order.index(value))
+        return (1, value)
 
     def distance(self, how, one, other):
+        if not one:  # a class of nobody: nothing can be said of it, so it is not close
+            return Fraction(2)
         p = {key: Fraction(n, sum(one.values())) for key, n in one.items()}
         q = {key: Fraction(n, sum(other.values())) for key, n in other.items()}
         apart = {key: p.get(key, Fraction(0)) - q.get(key, Fraction(0)) for key in {*p, *q}}

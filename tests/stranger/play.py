@@ -9,6 +9,7 @@ nothing behind. Everything else is written down with the seed that shows it agai
 from __future__ import annotations
 
 import argparse
+import csv
 import io
 import json
 import signal
@@ -54,7 +55,7 @@ class Tally:
 def schema_document(case):
     return {
         "columns": case["columns"], "missing": case["missing"], "privacy": case["promise"],
-        "suppression_limit": case["suppression_limit"],
+        "suppression_limit": case["suppression_limit"], "waive": case["waive"],
     }  # fmt: skip
 
 
@@ -68,9 +69,11 @@ def facts_of(case, rows):
     for name, entry in case["columns"].items():
         tree = entry.get("hierarchy", {}).get("tree")
         columns[name] = {**entry, "tree": None if tree is None else as_tree(tree)}
-    place = list(case["columns"]).index("name") if "name" in case["columns"] else None
-    secrets = [] if place is None else [row[place] for row in rows]
-    return {**case, "columns": columns, "secrets": secrets}
+    places = {name: place for place, name in enumerate(case["columns"])}
+    secrets = [row[places[name]] for name in ("name",) if name in places for row in rows]
+    told = [name for name, entry in columns.items() if entry["role"] == "sensitive"]
+    behind = [[row[places[n]] for n in ("who", *told)] for row in rows] if "who" in places else []
+    return {**case, "columns": columns, "secrets": secrets, "behind": behind}
 
 
 def as_tree(entry):
@@ -90,7 +93,7 @@ def play(seed, folder, tally):
     (folder / "t.csv").write_bytes(as_csv(case, case["rows"]))
     (folder / "b.csv").write_bytes(as_csv(case, case["batch"]))
     try:
-        content, form, released, rows = WORK[way](case, method, folder, out)
+        content, form, released, rows, who = WORK[way](case, method, folder, out)
     except shoal.ShoalError as error:
         tally.refusals[f"{way}: {type(error).__name__}"] += 1
         if any(
@@ -109,25 +112,40 @@ def play(seed, folder, tally):
         tally.strange.append((seed, way, method, f"{type(error).__name__}: {error}"[:300]))
         return
     tally.releases[way] += 1
-    for fault in judge.faults(content, form, facts_of(case, rows), released=released):
+    for fault in judge.faults(content, form, facts_of(case, rows), released=released, who=who):
         tally.violations.append((seed, way, method, fault))
 
 
+def persons_in(case, folder):
+    """Return where who stands behind each record is kept; None: the table has no persons."""
+    return folder / "who.csv" if "who" in case["columns"] else None
+
+
+def behind(file):
+    """Return who stands behind each record of a release: a header, and a line a record."""
+    if file is None:
+        return None
+    return [line[0] for line in csv.reader(file.read_text("utf-8").splitlines())][1:]
+
+
 def by_anonymize(case, method, folder, out):
+    who = persons_in(case, folder)
     options = {"method": method, "suppressed": case["suppressed"], "threads": 1,
         "release": "aggregate" if case["chance"] < 0.1 else None,
         "partitions": 2 if 0.1 <= case["chance"] < 0.2 else None,
-        "keep_order": case["chance"] > 0.8}  # fmt: skip
+        "keep_order": case["chance"] > 0.8, "labels": case["labels"], "person_file": who,
+        "utility": case["utility"]}  # fmt: skip
     made = api.anonymize(folder / "t.csv", schema_of(case), out=out, **options)
-    return out.read_bytes(), case["form"], made.report.released, case["rows"]
+    return out.read_bytes(), case["form"], made.report.released, case["rows"], behind(who)
 
 
 def by_command(case, method, folder, out):
     """Release through the command line; what it refuses is raised as an error of its code."""
-    schema = folder / "s.json"
+    schema, who = folder / "s.json", persons_in(case, folder)
     schema.write_text(json.dumps(schema_document(case)), encoding="utf-8")
     words = ["anonymize", folder / "t.csv", "--schema", schema, "--out", out, "--method", method,
-             "--suppressed", case["suppressed"], "--sep", case["separator"], "--json"]  # fmt: skip
+             "--suppressed", case["suppressed"], "--sep", case["separator"], "--json",
+             "--labels", case["labels"], *(["--person-file", who] if who else [])]  # fmt: skip
     said, told = io.StringIO(), io.StringIO()
     before = signal.getsignal(signal.SIGTERM)
     try:
@@ -140,30 +158,45 @@ def by_command(case, method, folder, out):
         error = shoal.ShoalError(problem=told.getvalue() + said.getvalue())
         error.exit_code = code
         raise error
-    return out.read_bytes(), case["form"], json.loads(said.getvalue())["released"], case["rows"]
+    released = json.loads(said.getvalue())["released"]
+    return out.read_bytes(), case["form"], released, case["rows"], behind(who)
 
 
 def learned(case, method, folder):
-    options = {"method": method, "threads": 1}
+    options = {"method": method, "threads": 1, "labels": case["labels"]}
     return api.learn(folder / "t.csv", schema_of(case), **options)
 
 
 def by_encode(case, method, folder, out):
-    choices = {"on_unseen": case["on_unseen"], "suppressed": case["suppressed"]}
+    who = persons_in(case, folder)
+    choices = {"on_unseen": case["on_unseen"], "suppressed": case["suppressed"], "person_file": who}
     model = learned(case, method, folder)
     done = api.encode(folder / "b.csv", model, out=out, safe=True, **choices)
-    return out.read_bytes(), case["form"], done.report.released, case["batch"]
+    return out.read_bytes(), case["form"], done.report.released, case["batch"], behind(who)
 
 
 def by_edge(case, method, folder, out):
+    """Release what a device would. It keeps the order, and so the persons if nothing is left out.
+
+    Where persons count, suppressed records are released as the root, if that is safe: otherwise
+    nobody but the device knows whose records are left, and only what has no persons is judged.
+    """
+    persons = "who" in case["columns"]
     model = learned(case, method, folder)
-    choices = {"on_unseen": case["on_unseen"], "suppressed": case["suppressed"]}
+    choices = {
+        "on_unseen": case["on_unseen"],
+        "suppressed": "star" if persons else case["suppressed"],
+    }
     try:
         rows, report = edge.encode_safe(as_records(case, case["batch"]), model, **choices)
     except edge.Rejected as problem:
         raise shoal.ShoalError(problem=str(problem)) from None
     lines = [json.dumps(row) + "\n" for row in rows]
-    return "".join(lines).encode(), "jsonl", report.released, case["batch"]
+    place = list(case["columns"]).index("who") if persons else None
+    who = [row[place] for row in case["batch"]] if persons else None
+    if persons and len(rows) < len(case["batch"]):
+        raise shoal.ShoalError(problem="a device does not say whose records are left")
+    return "".join(lines).encode(), "jsonl", report.released, case["batch"], who
 
 
 WORK = {"anonymize": by_anonymize, "command": by_command, "encode": by_encode, "edge": by_edge}

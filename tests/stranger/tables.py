@@ -113,6 +113,8 @@ def make_case(seed):
         values["ward"] = (["1", "2", "é"], ["", "ward 3"])
     if chance.random() < 0.5:
         columns["name"] = {"role": "identifying"}
+    if chance.random() < 0.4:
+        columns["who"] = {"role": "person"}
     order = list(columns)
     chance.shuffle(order)
     columns = {name: columns[name] for name in order}
@@ -137,6 +139,9 @@ def make_case(seed):
         "on_unseen": chance.choice(["suppress", "suppress", "nearest", "nearest", "error"]),
         "form": chance.choice(["csv", "csv", "csv", "jsonl"]),
         "chance": chance.random(),
+        "labels": chance.choice(["round", "round", "tight"]),
+        "utility": chance.choice([None, None, None, "ncp", "loss"]),
+        "waive": ["who"] if "who" in columns and chance.random() < 0.3 else [],
     }  # fmt: skip
 
 
@@ -165,6 +170,9 @@ def spread_model(chance, known):
             {"model": "t-closeness", "t": t, "distance": known[-1]},
             {"model": "(n,t)-closeness", "n": chance.choice([5, 20]), "t": t, "distance": how},
             {"model": "(alpha,k)-anonymity", "alpha": chance.choice([0.5, 0.75]), "k": 2},
+            {"model": "beta-likeness", "beta": chance.choice([0.5, 1, 3])},
+            {"model": "beta-likeness", "beta": 2, "enhanced": True},
+            {"model": "delta-disclosure", "delta": chance.choice([1.0, 2.0])},
         ]
     )
 
@@ -175,12 +183,16 @@ def rows_of(chance, columns, values, size, missing, *, dirt):
            for name, (clean, _) in values.items()}  # fmt: skip
     nulls = chance.choice([0, 0, 0.05, 0.2])
     dirty = {name for name in values if chance.random() < 0.4}
+    people = max(1, size // chance.choice([1, 1, 2, 2, 4, 20]))
+    nobody = chance.choice([0, 0, 0, 0.1])
     found = []
     for _ in range(size):
         row = []
         for name in columns:
             if name == "name":
                 row.append(f"ID{chance.randrange(10**9):09d}X")
+            elif name == "who":
+                row.append(person(chance, people, missing, dirt=dirt, nobody=nobody))
             elif chance.random() < nulls:
                 row.append(chance.choice(["", *missing]))
             elif name in dirty and chance.random() < dirt:
@@ -189,6 +201,16 @@ def rows_of(chance, columns, values, size, missing, *, dirt):
                 row.append(chance.choice(few[name]))
         found.append(row)
     return found
+
+
+def person(chance, people, missing, *, dirt, nobody):
+    """Return a key of somebody: a few have most records, and some are spelled as they come."""
+    if chance.random() < nobody:
+        return chance.choice(["", "NULL", "nan", *missing])
+    key = f"P\u00e9{min(chance.randrange(people), chance.randrange(people)):05d}"
+    if chance.random() < dirt:
+        return chance.choice([f" {key}", f"{key}\u00a0", unicodedata.normalize("NFD", key)])
+    return key
 
 
 def as_csv(case, rows):

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.core.errors import InputError
+from shoal.core.numbers import number_label
 from shoal.engines.column_facts import dense_codes
 from shoal.engines.local.source import Source
 from shoal.hierarchies.tree import Hierarchy
@@ -89,8 +90,9 @@ def meanings(values: list[str | None], attribute: Attribute) -> NDArray[np.int64
         real = [number for number in numbers if number is not None]
         if not real or len(real) < len([v for v in values if v]):
             return np.arange(len(values), dtype=np.int64)
-        width = (max(real) - min(real)) * _CLOSE or 1.0
-        keys = [None if x is None else int((x - min(real)) / width) for x in numbers]
+        low = min(real) / 2  # halves: the whole range may be more than a float can be
+        width = (max(real) / 2 - low) * _CLOSE or 1.0
+        keys = [None if x is None else int((x / 2 - low) / width) for x in numbers]
     seen: dict[object, int] = {}
     return np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.int64)
 
@@ -102,7 +104,6 @@ def _parent(tree: Hierarchy, node: int) -> int:
 
 
 def _number(text: str | None) -> float | None:
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return None
+    """Return a number as columns have it: `inf`, `nan` and `1_000` are none, whatever Python says."""
+    label = None if text is None else number_label(text)
+    return None if label is None else float(label)
