@@ -36,18 +36,29 @@ def place(tmp_path):
     return tmp_path
 
 
+TRIES = 3  # a stage may be over before a busy machine lets us look for its executors
+
+
 def run_job(master, place, stages, *person):
-    out = place / "out.csv"
+    for number in range(TRIES):
+        killed = run_once(master, place, place / f"out-{number}.csv", stages, *person)
+        if killed == stages.split(","):
+            return
+    pytest.fail(f"only {killed} lost an executor, of {stages}, in the last of {TRIES} tries")
+
+
+def run_once(master, place, out, stages, *person):
+    """Run the job; return the stages in which an executor was killed. Nobody may ever notice."""
     done = subprocess.run(
         [sys.executable, str(JOB), master, str(place / "in.parquet"), str(out), stages, *person],
         env=environment(), capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     told = json.loads(done.stdout.splitlines()[-1])
-    assert told["killed"] == stages.split(",")
     assert not told["seen"]
     assert out.read_bytes() == (place / "wanted.csv").read_bytes()
     assert sorted(p.name for p in place.iterdir() if p.name.startswith(".")) == []
+    return told["killed"]
 
 
 @pytest.mark.nightly
