@@ -104,6 +104,6 @@ def _parent(tree: Hierarchy, node: int) -> int:
 
 
 def _number(text: str | None) -> float | None:
-    """Return a number as columns have it; `inf`, `nan` and `1_000` are none, though not to Python."""
+    """Return a number as columns have it; Python reads `inf`, `nan` and `1_000`, too."""
     label = None if text is None else number_label(text)
     return None if label is None else float(label)
