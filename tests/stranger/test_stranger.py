@@ -130,3 +130,61 @@ def test_the_judge_finds_what_is_not_safe(content, asked):
 def test_the_judge_counts_records_as_other_readers_do():
     assert wrong(b'q\na\na\n""\n""\n', case(K2), released=4) == []
     assert wrong(b"q\na\na\n\n\n", case(K2), released=4)  # blank lines are dropped by others
+
+
+A2 = {"model": "(alpha,k)-anonymity", "alpha": 0.5, "k": 2, "column": "s"}
+BETA = {"model": "beta-likeness", "beta": 1, "column": "s"}
+DELTA = {"model": "delta-disclosure", "delta": 1.0, "column": "s"}
+
+
+def persons(text, *values, promise, **more):
+    """Return what is wrong where these persons, a letter each, stand behind the records."""
+    rows = [value for each in values for value in each.split("|")]
+    behind = more.pop("behind", list(zip(text, rows, strict=True)))
+    asked = case(*promise, behind=behind, **more)
+    return wrong(release(*values), asked, who=list(text))
+
+
+@pytest.mark.parametrize(
+    ("who", "values", "promise"),
+    [
+        ("aab", ["u|v|w"], [K2]),
+        ("ab", ["u|v"], [K2, L2]),
+        ("abab", ["u|u|v|v"], [L2]),
+        ("aab", ["u|v|w"], [{**L2, "kind": "entropy", "l": 2.5}]),
+        ("abcd", ["u|u|v|w"], [A2]),
+        ("abab", ["u|v", "u|v"], [T]),
+        ("abcd", ["u|v", "u|v"], [BETA, DELTA]),
+        ("aabbb", ["u|u|v|v|v"], [{**BETA, "beta": 0.1}, A2]),
+    ],
+)
+def test_the_judge_lets_a_release_of_enough_persons_pass(who, values, promise):
+    assert persons(who, *values, promise=promise) == []
+
+
+@pytest.mark.parametrize(
+    ("who", "values", "promise"),
+    [
+        ("aaa", ["u|v|w"], [K2]),  # three records of one person
+        ("a b", ["u|v|w"], [{**K2, "k": 3}]),  # one of them of nobody
+        ("aa", ["u|v"], [L2]),  # two values, both of one person
+        ("abb", ["u|u|u"], [A2]),
+        ("aab", ["u|v|u"], [A2]),  # both persons have u
+        ("abcd", ["u|u", "v|v"], [{**BETA, "beta": 0.5}]),
+        ("abcd", ["u|u", "v|v"], [DELTA]),  # a class lacks a value of the table
+        ("aabbcc", ["u|u|u|u", "v|v"], [T]),
+        ("  ", ["u|v"], [L2]),
+    ],
+)
+def test_the_judge_finds_what_is_not_safe_for_persons(who, values, promise):
+    assert persons(who, *values, promise=promise)
+
+
+def test_the_judge_compares_keys_of_persons_as_the_eye_does():
+    assert persons("ab", "u|v", promise=[K2], behind=[("a ", "u"), ("b\u200b", "v ")]) == []
+    assert judge.person_of("NULL", {}) is judge.person_of("?", {"missing": ["?"]}) is None
+
+
+def test_the_judge_finds_a_record_behind_somebody_who_has_none_such():
+    assert persons("ab", "u|v", promise=[K2], behind=[("a", "u"), ("b", "u")])
+    assert wrong(release("u|v"), case(K2, behind=[]), who=["a"])
