@@ -72,6 +72,10 @@ def test_every_pair_has_xk_persons_who_exist_and_false_records_make_them_k(
         made = apply(frame_of(rows), SCHEMA, k, xk=xk, choices=chosen)
     except (NoSolutionError, InputError):
         return
+    except MethodError:  # no column has groups: without an age, there are no intervals
+        assert techniques.generalization
+        assert {age for _, _, age, _ in rows} == {None}
+        return
     blank = techniques.sensitive_suppression
     for real, false in classes(made).values():
         people = {who for who, _ in real} - {None}
