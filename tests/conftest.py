@@ -58,7 +58,7 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     if sampling.is_asked():
-        sampling.sample(items)
+        config.hook.pytest_deselected(items=sampling.sample(items))
     if config.getoption("engine") == "spark":
         items[:], others = on_spark.select(items, ROOT)
         config.hook.pytest_deselected(items=others)

@@ -73,6 +73,46 @@ def test_a_sample_is_tried_when_it_is_asked_for(pytester, request, options, trie
     found.stdout.fnmatch_lines([f"*tried {tried.replace('[', '[[]')}*"])
 
 
+FAMILY = """
+import pytest
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("one", "abcdef")
+@pytest.mark.parametrize("two", ["x", "y", pytest.param("z", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("three", range(8))
+def test_family(one, two, three):
+    print("tried", one, two, three)
+
+@pytest.mark.parametrize("one", "abcdef")
+def test_other(one):
+    print("tried", one)
+"""
+
+
+def test_of_a_family_one_of_four_is_tried_with_every_value(pytester, request):
+    request.addfinalizer(partial(settings.load_profile, settings.get_current_profile_name()))
+    settings.load_profile("default")
+    pytester.makeconftest(CONFTEST)
+    pytester.makepyfile(FAMILY)
+    pytester.makepyprojecttoml(
+        "[tool.pytest.ini_options]\nmarkers = ['sampled', 'nightly']\n"
+        "asyncio_default_fixture_loop_scope = 'function'"
+    )
+    pytester.syspathinsert(ROOT)
+    words = ("-s", "-m", "not nightly", "--hypothesis-profile", NAME)
+    found = pytester.runpytest_inprocess(*words)
+    tried = re.findall(r"tried (\w)(?: (\w) (\w))?$", "\n".join(found.outlines), re.M)
+    family = [each for each in tried if each[1]]
+    assert len(family) == 6 * 2 * 8 / SHARE
+    assert [set(each) for each in zip(*family, strict=True)] == [
+        set("abcdef"), {"x", "y"}, set("01234567"),
+    ]  # fmt: skip
+    assert len(tried) == len(family) + 6
+    settings.load_profile("default")
+    found = pytester.runpytest_inprocess("-s")
+    found.assert_outcomes(passed=6 * 3 * 8 + 6)
+
+
 def test_make_test_takes_the_sample_and_make_test_all_everything():
     text = (ROOT / "Makefile").read_text().replace("\\\n", "")
     rules = dict(re.findall(r"^(test(?:-all)?):.*\n\t(.+)", text, re.M))
@@ -81,3 +121,4 @@ def test_make_test_takes_the_sample_and_make_test_all_everything():
     assert (SHARE, LEAST) == (4, 5), "CONTRIBUTING.md states these figures"
     stated = " ".join((ROOT / "CONTRIBUTING.md").read_text().split())
     assert "one example of four that its settings ask for, and at least five" in stated
+    assert "one of four of its cases, with every value of several parameters" in stated

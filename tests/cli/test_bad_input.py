@@ -435,6 +435,7 @@ def test_a_full_disk(tmp_path, large, full_disk, ending):
     assert list(tmp_path.iterdir()) == [out]
 
 
+@pytest.mark.sampled
 @SYSTEM
 @pytest.mark.slow
 @pytest.mark.local("a process of its own")

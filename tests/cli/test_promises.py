@@ -384,6 +384,7 @@ def test_a_model_does_not_depend_on_the_order_of_the_input(tmp_path, run, method
     assert len(made) == 1
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.local("a process of its own")
 @pytest.mark.parametrize("method", METHODS)

@@ -37,6 +37,7 @@ _KNOWN = {*xk.OWN, *xk.HONOURED, "help"}
 _UNKNOWN = [p for p in _command("anonymize").params if p.name not in _KNOWN]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("option", _UNKNOWN, ids=lambda option: option.name)
 def test_anonymize_xk_refuses_every_option_that_it_does_not_honour(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option

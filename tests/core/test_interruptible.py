@@ -60,6 +60,7 @@ def used(process):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+@pytest.mark.sampled
 @pytest.mark.local("a process of its own")
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
 @pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT])

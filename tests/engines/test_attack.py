@@ -51,6 +51,7 @@ def attacker(table, release, schema, **more):
     return Attacker(open_source(table), open_source(release), schema, **more)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", [method.name for method in api.methods()])
 def test_linkage_finds_most_people_before_and_at_most_one_in_k_after(
     method, table, schema, register

@@ -108,6 +108,7 @@ def alarms(records, model, *, size, samples, putting_back, seed):
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("putting_back", [True, False])
 @pytest.mark.parametrize("size", [1, 30, 75, 150, 300, 400, 1500])
 @pytest.mark.parametrize("name", ["mondrian", "levels"])

@@ -100,6 +100,7 @@ def content(path: Path) -> object:
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 
+@pytest.mark.sampled
 @pytest.mark.local("memory of one process")
 @pytest.mark.parametrize("keep_order", [False, True], ids=["sorted", "in order"])
 @pytest.mark.parametrize("roles", ROLES)

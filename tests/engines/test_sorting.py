@@ -57,6 +57,7 @@ def sorted_rows(parts: Iterator[sorting.Sorted]) -> list[tuple]:
     return rows
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("columns", [[], ["text"], ["coded", "text"], ["number", "text"],
                                      ["real", "day"], list(POOLS)])  # fmt: skip
 @pytest.mark.parametrize("run_bytes", [64, 2000, 10**6])

@@ -419,6 +419,7 @@ def _cases():
         yield pytest.param(case, id=f"{case.name}-{number}", marks=marks)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", list(_cases()))
 def test_the_prediction_contains_the_outcome_of_all_eight_techniques(case):
     if case.name != "hospital" and not benchmark.DATA.is_dir():

@@ -54,6 +54,7 @@ def server() -> Iterator[str]:
         yield address
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("column", LABELS)
 @pytest.mark.parametrize("role", ["--qi", "--sensitive", "--neutral"])
 def test_types_of_a_database(server: str, column: str, role: str, tmp_path: Path) -> None:

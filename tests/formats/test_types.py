@@ -97,6 +97,7 @@ def test_a_type_as_quasi_identifier_is_released_by_its_own_digits(
     assert set(found["x"].to_list()) == LABELS[name]
 
 
+@pytest.mark.sampled
 @every_type
 @pytest.mark.parametrize("role", [Role.SENSITIVE, Role.NEUTRAL])
 @pytest.mark.parametrize("ending", [None, ".csv", ".parquet"])

@@ -67,6 +67,7 @@ def can_hold(table, promise):
     return not failing_classes(one_class(table), promise).any()
 
 
+@pytest.mark.sampled
 @EVERY
 @LAW
 @given(table=counted())
@@ -91,6 +92,7 @@ def test_no_rival_loses_less(form, promise, table):
     assert lost(table, models, FORMS[form](), form) <= least + 1e-9
 
 
+@pytest.mark.sampled
 @EVERY
 @LAW
 @given(table=counted())
@@ -117,6 +119,7 @@ STRICTER = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", [Refine(effort="best"), LocalSuppression(effort="best")])
 @pytest.mark.parametrize(("promise", "steps"), STRICTER)
 @LAW

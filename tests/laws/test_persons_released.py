@@ -56,6 +56,7 @@ def released(folder, records, schema, method, **words):
     return made, rows, who
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", COUNTING)
 @given(
     records=st.lists(RECORD, min_size=4, max_size=24),

@@ -238,6 +238,7 @@ def test_groups_for_centroids_can_be_generalized_too(method, case):
             assert found["utility"][name] == pytest.approx(report.utility[name], abs=1e-9), name
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", METHODS)
 @LAW
 @given(case=cases(), seed=st.randoms(use_true_random=False))
@@ -260,6 +261,7 @@ RANGES = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", METHODS)
 @LAW
 @given(case=cases())
@@ -340,6 +342,7 @@ def test_a_coarser_recoding_never_loses_less(method, case, data):
         assert after[name] <= before[name] + 1e-9, name
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", METHODS)
 @LAW
 @given(case=cases(), seed=st.integers(0, 3))

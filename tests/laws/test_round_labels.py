@@ -68,6 +68,7 @@ def is_right_rank(label, members):
     return label == f"[{STEPS[int(low)]}, {STEPS[int(high)]}]"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", [*METHODS, *AGGREGATING])
 @FEWER
 @given(case=cases())

@@ -87,6 +87,7 @@ def seeds(most: int) -> list[int]:
     return list(range(most))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", PROMISES)
 @pytest.mark.parametrize("seed", seeds(12))
 def test_nested_releases_keep_together_what_the_finer_one_keeps(tmp_path, name, seed):
@@ -110,6 +111,7 @@ def test_nested_releases_keep_together_what_the_finer_one_keeps(tmp_path, name, 
     assert broken_together(frame, [classes[1]], two) == 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", PROMISES)
 @pytest.mark.parametrize("seed", seeds(6))
 def test_a_ledger_refuses_what_breaks_the_promise_and_nothing_else(tmp_path, name, seed):

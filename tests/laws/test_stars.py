@@ -53,6 +53,7 @@ def released(frame: pl.DataFrame, promise: str, how: str) -> api.Release | None:
         return None
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("promise", PROMISES)
 def test_stars_are_judged_by_the_whole_promise_and_never_refuse_what_removal_releases(promise):
     rng = random.Random(promise)

@@ -36,6 +36,7 @@ from shoal.privacy import KAnonymity
 from shoal.table.recoding import recoding_of
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("rows", [None, 200])
 @pytest.mark.parametrize("limit", [0.3, 0.02])
 @pytest.mark.parametrize("promise", [PROMISE, CLOSE], ids=["l", "t"])

@@ -68,6 +68,7 @@ def classes(recoding):
     return [*zip(*labels, recoding.sizes.tolist(), strict=True)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SPREADS)
 def test_methods_find_the_same_classes_in_parts_and_they_hold(counted, name):
     from pyspark.sql import functions as F

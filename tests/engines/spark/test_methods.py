@@ -87,6 +87,7 @@ def seen():
     return []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SPREADS)
 def test_every_method_releases_the_same_records_and_they_hold(counted, seen, name):
     from pyspark.sql import functions as F

@@ -136,6 +136,7 @@ def test_a_release_by_persons_has_the_same_bytes_and_holds(spark, tmp_path, meth
     assert not broken(tmp_path, places[1], [{"column": "s", **model} for model in released])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", ["one in every class", "once each", "anybody"])
 def test_whoever_the_persons_are_the_bytes_are_the_same(spark, tmp_path, shape):
     schema = schema_of(K, DIVERSE)
@@ -162,6 +163,7 @@ def test_one_person_with_all_records_is_no_release(spark, tmp_path):
     assert not out.exists()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "asked",
     [
@@ -191,6 +193,7 @@ def test_parts_by_kmeans_keep_the_promise_by_persons(spark, tmp_path):
     assert "name" not in made.table.columns
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("ending", ["parquet", "jsonl"])
 def test_other_formats_hold_the_same_records(spark, tmp_path, ending):
     table = table_of("some missing").with_columns(pl.col("c").cast(pl.Int64))
@@ -222,6 +225,7 @@ def test_numbers_of_people_are_the_same_persons_as_texts_of_them(spark, tmp_path
     assert there.report.persons == here.report.persons == len({n for n in number if n and n == n})
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("shape", "cut"), [("anybody", True), ("some missing", True), ("anybody", False)]
 )
@@ -254,6 +258,7 @@ def test_models_and_safe_batches_by_persons_are_the_same(spark, tmp_path, shape,
     assert plain[0] == plain[1]  # record by record, nobody is counted
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("promise", PROMISES)
 @FEW_EXAMPLES
 @given(data=st.data())
@@ -363,6 +368,7 @@ def test_what_needs_an_order_or_a_key_is_refused_plainly(spark, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("limit", ["KNOWN", "LARGE", "SORTED"])
 def test_every_way_to_sort_keeps_persons_behind_their_records(spark, tmp_path, monkeypatch, limit):
     """Keys that no task holds, classes that Spark sorts, and many partitions."""

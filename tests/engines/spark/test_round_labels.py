@@ -12,6 +12,7 @@ from tests.engines.spark.tables import frame, schema, without_cuts
 from shoal import api
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("method", "rows"), [("bestcut", 10_000), ("mondrian", 10)])
 def test_round_labels_are_those_of_the_local_engine(spark, tmp_path, method, rows):
     here, there = tmp_path / "here.csv", tmp_path / "there.csv"

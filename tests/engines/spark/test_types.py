@@ -45,6 +45,7 @@ def schema_of(role):
     return Schema(attributes=(first, Attribute(name="x", role=role)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", VALUES)
 def test_types_of_a_spark_frame(berlin, kind, tmp_path):
     values, labels = VALUES[kind]

@@ -91,6 +91,7 @@ def test_impossible_options_are_refused(options):
         refine(None, [KAnonymity(2)], **options)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("promise", PROMISES, ids=repr)
 @settings(max_examples=8, deadline=None)
 @given(table=counted())
