@@ -480,7 +480,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly  # test_memory_does_not_follow_bytes_… is in every run
 @pytest.mark.local("memory of one process")
 def test_three_times_the_records_do_not_take_more_memory(tmp_path):
     """Few distinct tuples, long remarks; nothing is kept between the passes."""
