@@ -50,7 +50,7 @@ def test_zips_dates_ages_places_and_bands_get_the_hierarchy_that_fits():
     old = facts("age", map(str, range(99)), form="integer", lowest=0, highest=98)
     assert "top_bottom" in hierarchy_for(old, verdict(Kind.NUMERIC, "age"))
     bands = facts("age", [f"[{i}-{i + 10})" for i in range(0, 100, 10)])
-    assert hierarchy_for(bands, verdict(Kind.CATEGORICAL, "age")) == {"order": {"fanout": 2}}
+    assert hierarchy_for(bands, verdict(Kind.CATEGORICAL, "age")) == {"order": {"fanout": 3}}
     written = facts("x", ["17.03.2024"])
     shape = verdict(Kind.CATEGORICAL, date_format="%d.%m.%Y")
     assert hierarchy_for(written, shape) == {"mask": {"direction": "left"}}

@@ -25,6 +25,10 @@ _HALVES = re.compile(r"\\ud[89ab]\w\w\\ud[c-f]\w\w")
 FEW_VALUES = 4
 """A column with at most so many values goes straight from value to root."""
 
+BANDS = 3
+"""Neighbouring bands that are joined in a step. Two would be of no use in a release with round
+labels: a node of two children says that both are there, and gives way to the root."""
+
 
 class SchemaDocument(TypedDict):
     """A proposed schema as plain data."""
@@ -71,7 +75,7 @@ def hierarchy_for(column: ColumnFacts, verdict: Verdict) -> Entry | None:
         return {"intervals": {"width": [0.01, 0.1, 1]}}
     if verdict.kind is Kind.NUMERIC:
         return _steps(column)
-    return {"order": {"fanout": 2}} if is_band(column) else None
+    return {"order": {"fanout": BANDS}} if is_band(column) else None
 
 
 def _steps(column: ColumnFacts) -> Entry | None:
