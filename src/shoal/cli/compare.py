@@ -34,7 +34,7 @@ _WIDTH = 12
 # Options of `compare` that its runs do not share, or that say nothing about a release.
 _OWN = (
     "source", "methods", "request", "preset", "samples", "partitions", "release",
-    "suppression_limit", "seeds", "also", "processes", "keep",
+    "suppression_limit", "labels", "utility", "partition_by", "seeds", "also", "processes", "keep",
     "again", "report", "out", "fidelity", "learn", "json", "quiet", "goal", "max_risk", "max_loss",
     "risk",
 )  # fmt: skip
@@ -96,8 +96,10 @@ class TrialOptions(opt.Group):
     release: str | None = opt.option(None, "generalize, aggregate, or both.", "LIST")
     suppression_limit: str | None = opt.option(None, "Shares that may be suppressed.", "X,Y")
     samples: str | None = opt.option(None, "Numbers of records, drawn by the seed.", "N,M")
+    labels: str | None = opt.option(None, "round, tight, or both.", "LIST")
     partitions: str | None = opt.option(None, "Numbers of parts, learned side by side.", "N,M")
-    utility: str | None = opt.option(None, "What a lattice search minimizes.", "NAME")
+    partition_by: str | None = opt.option(None, "How parts are made: kmeans, random.", "LIST")
+    utility: str | None = opt.option(None, "What a search minimizes; several: ncp,loss.", "LIST")
     target: str | None = opt.option(None, "Column for the measure cm.", "COLUMN")
     preset: str | None = opt.option(None, "The experiment of a paper.", "|".join(_PAPERS))
     seeds: str = opt.option("0", "One run each; the spread is shown.", "N,M")
@@ -123,10 +125,6 @@ class TrialOptions(opt.Group):
             found.append(method_named(name, from_texts(kind_named(name), own)))
         return tuple(found)
 
-    def forms(self) -> tuple[str | None, ...]:
-        """Return what classes release."""
-        return tuple(opt.names(self.release)) or (None,)
-
     def limits(self) -> tuple[float | None, ...]:
         """Return the suppression limits."""
         texts = opt.names(self.suppression_limit)
@@ -137,9 +135,12 @@ class TrialOptions(opt.Group):
         texts = opt.names(getattr(self, name))
         return tuple(int(str(_value(text, int, name))) for text in texts)
 
+    def texts(self, name: str) -> tuple[str | None, ...]:
+        """Return the words that an option lists; None: nothing was said."""
+        return tuple(opt.names(getattr(self, name))) or (None,)
+
     def added_to(self, schema: Schema) -> Schema:
-        """Return the schema with what is minimized and classified."""
-        schema = schema if self.utility is None else replace(schema, utility=self.utility)
+        """Return the schema with what is classified."""
         return schema if self.target is None else replace(schema, target=self.target)
 
 
@@ -149,7 +150,9 @@ class PageOptions(opt.Group):
 
     panel: ClassVar[str] = "Output"
 
-    report: str | None = opt.option(None, "One page with everything (.html).", "FILE")
+    report: str | None = opt.option(
+        None, "One page with everything (.html); or on paper: .pdf, .md, .json.", "FILE"
+    )
     out: str | None = opt.option(None, "The table of runs (.csv).", "FILE")
     keep: str | None = opt.option(
         None, "Finished runs; they are not run again.", "DIR", shown="the user's folder of caches"
@@ -165,11 +168,10 @@ class PageOptions(opt.Group):
     def check(self, inputs: Sequence[str | Path]) -> None:
         """Refuse places that cannot be written, before any work is done."""
         from shoal.jobs.places import check_place
+        from shoal.jobs.report import check_report
 
         if self.report is not None:
-            if Path(self.report).suffix.lower() not in (".html", ".htm"):
-                raise opt.refusal("--report", "the page is HTML; name it .html")
-            check_place(self.report, inputs=inputs)
+            check_report(self.report, inputs=tuple(inputs))
         if self.out is not None:
             if Path(self.out).suffix.lower() != ".csv":
                 raise opt.refusal("--out", "the table of runs is a CSV file; name it .csv")
@@ -214,9 +216,11 @@ def compare(
     grid = Grid(
         tables=(place.input(), *(place.file(each) for each in others)),
         schema=tried.added_to(columns.read()), methods=tried.tried(), promises=promised.promises(),
-        releases=tried.forms(), limits=tried.limits(), seeds=tried.numbers("seeds") or (0,),
+        releases=tried.texts("release"), limits=tried.limits(), labels=tried.texts("labels"),
+        utilities=tried.texts("utility"), seeds=tried.numbers("seeds") or (0,),
         samples=tried.numbers("samples") or (None,),
         partitions=tried.numbers("partitions") or (None,),
+        partition_by=tuple(opt.names(tried.partition_by)) or ("kmeans",),
         replace_promise=promised.replace_promise,
         infer=columns.infer, separator=place.sep, fidelity=tried.fidelity, learn=tried.learn,
     )  # fmt: skip

@@ -30,7 +30,7 @@ from shoal.core.watch import tell, watcher
 from shoal.engines.base import Checks, Output
 from shoal.engines.choose import engine_for
 from shoal.engines.local.source import open_source
-from shoal.engines.local.write import write_text
+from shoal.engines.local.write import all_or_nothing, write_text
 from shoal.formats.csv_file import CsvFile
 from shoal.jobs.documents import public_document, request_document
 from shoal.jobs.faults import Fault, refuse
@@ -39,6 +39,7 @@ from shoal.jobs.trials import Trial
 from shoal.jobs.worker_process import WorkerProcess
 from shoal.reports.compare import Compared, Run, with_front
 from shoal.reports.compare_page import to_html
+from shoal.reports.compare_paper import to_markdown, to_pdf
 
 MOST_RUNS = 10_000
 RUN_MEMORY = 300 << 20
@@ -129,8 +130,23 @@ def write_table(found: Compared, out: str | Path) -> None:
 
 
 def write_page(found: Compared, out: str | Path, commands: Mapping[str, str]) -> None:
-    """Write all of it as one page, all or nothing; commands: what repeats each run."""
-    write_text(out, to_html(found, commands))
+    """Write all of it, all or nothing: HTML, PDF, Markdown or JSON, by the ending of its name.
+
+    commands: what repeats each run.
+    """
+    ending = Path(out).suffix.lower()
+    if ending == ".pdf":
+        with all_or_nothing(out) as temporary:
+            temporary.write_bytes(to_pdf(found, commands))
+        return
+    texts = {".md": to_markdown, ".json": _to_json}
+    write_text(out, texts.get(ending, to_html)(found, commands))
+
+
+def _to_json(found: Compared, commands: Mapping[str, str]) -> str:
+    runs = [{**run.to_document(), "command": commands.get(run.name)} for run in found.runs]
+    document = {**found.to_document(), "runs": runs}
+    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 def _run(trial: Trial, found: Document, *, again: bool) -> Run:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from shoal.jobs.documents import request_document, request_from
 from shoal.jobs.requests import ReleaseRequest
 from shoal.methods.method import Method
 from shoal.privacy import Promise
+from shoal.schema.attribute import labels_named
 from shoal.schema.schema import Schema
 
 
@@ -40,12 +41,14 @@ class Trial:
 class _Point(NamedTuple):
     """One combination; a field a list of `Grid`, in its order."""
 
-    table: object
+    table: tuple[str, object]  # what it is called among them, and itself
     sample: int | None
     method: Method
     promise: tuple[Promise, ...]
     release: str | None
     limit: float | None
+    labels: str | None
+    utility: str | None
     partitions: int | None
     partition_by: str
     seed: int
@@ -62,6 +65,8 @@ class Grid:
             (`replace_promise`) in its place.
         releases: "generalize", "aggregate", or None: what the method is made for.
         limits: suppression limits; None: the schema's.
+        labels: "round" or "tight"; None: the schema's.
+        utilities: what a search minimizes; None: the schema's.
         partitions: parts that are learned side by side; None: the table as a whole.
         partition_by: how parts are made, "kmeans" or "random".
         fidelity, learn: measured of each release; see `Checks`.
@@ -74,6 +79,8 @@ class Grid:
     promises: tuple[tuple[Promise, ...], ...] = ((),)
     releases: tuple[str | None, ...] = (None,)
     limits: tuple[float | None, ...] = (None,)
+    labels: tuple[str | None, ...] = (None,)
+    utilities: tuple[str | None, ...] = (None,)
     partitions: tuple[int | None, ...] = (None,)
     partition_by: tuple[str, ...] = ("kmeans",)
     seeds: tuple[int, ...] = (0,)
@@ -84,21 +91,30 @@ class Grid:
     learn: str | None = None
 
     def trials(self) -> tuple[Trial, ...]:
-        """Return a trial for each combination; names say what differs."""
+        """Return a trial for each combination, once; names say what differs."""
         lists = (
-            self.tables, self.samples, self.methods, self.promises, self.releases, self.limits,
-            self.partitions, self.partition_by, self.seeds,
+            _told_apart(self.tables), self.samples, self.methods, self.promises, self.releases,
+            self.limits, self.labels, self.utilities, self.partitions, self.partition_by,
+            self.seeds,
         )  # fmt: skip
-        return tuple(self._trial(_Point(*each)) for each in product(*lists))
+        found = [self._trial(_Point(*each)) for each in product(*lists)]
+        return tuple({each.name: each for each in found}.values())
 
-    def _trial(self, at: _Point) -> Trial:
+    def _schema(self, at: _Point) -> Schema:
+        """Return the schema of a combination."""
         schema = self.schema.with_promise(
             at.promise, suppression_limit=at.limit, replace_promise=self.replace_promise
         )
+        if at.labels is not None:
+            schema = replace(schema, labels=labels_named(at.labels))
+        return schema if at.utility is None else replace(schema, utility=at.utility)
+
+    def _trial(self, at: _Point) -> Trial:
+        called_so, table = at.table
         request = ReleaseRequest(
-            table=at.table, schema=schema, method=at.method, release=at.release, infer=self.infer,
-            partitions=at.partitions, partition_by=at.partition_by, seed=at.seed,
-            separator=self.separator,
+            table=table, schema=self._schema(at), method=at.method, release=at.release,
+            infer=self.infer, partitions=at.partitions, partition_by=at.partition_by,
+            seed=at.seed, separator=self.separator,
             checks=Checks(attacks="none", fidelity=self.fidelity, learn=self.learn),
         )  # fmt: skip
         own = {name: value for name, value in at.method.to_document().items() if name != "name"}
@@ -113,6 +129,8 @@ class Grid:
         for flag, value, several in (
             ("--release", at.release, len(self.releases) > 1),
             ("--suppression-limit", at.limit, len(self.limits) > 1),
+            ("--labels", at.labels, len(self.labels) > 1),
+            ("--utility", at.utility, len(self.utilities) > 1),
             ("--partitions", at.partitions, len(self.partitions) > 1),
             ("--partition-by", at.partition_by if how else None, False),
             ("--seed", at.seed or None, False),
@@ -122,12 +140,13 @@ class Grid:
             if several:
                 parts.append(f"{flag[2:]}={value if value is not None else 'none'}")
         parts += [f"records={at.sample or 'all'}"] if len(self.samples) > 1 else []
-        parts += [f"of {called(at.table)}"] if len(self.tables) > 1 else []
+        parts += [f"of {called_so}"] if len(self.tables) > 1 else []
         name = " ".join(parts)
         facts: Document = {
-            "table": called(at.table), "method": method, "promise": asked,
-            "release": at.release, "suppression_limit": at.limit, "partitions": at.partitions,
-            "sample": at.sample, "seed": at.seed, "group": name,
+            "table": called_so, "method": method, "promise": asked,
+            "release": at.release, "suppression_limit": at.limit, "labels": at.labels,
+            "minimizes": at.utility, "partitions": at.partitions, "sample": at.sample,
+            "seed": at.seed, "group": name,
         }  # fmt: skip
         if len(self.seeds) > 1:
             name += f" seed={at.seed}"
@@ -182,6 +201,15 @@ def trials_from(document: object, base: ReleaseRequest, *, where: str) -> tuple[
     if twice:
         raise SchemaError(where=where, faults=[f"{len(twice)} names of runs stand twice"])
     return tuple(found)
+
+
+def _told_apart(tables: tuple[object, ...]) -> list[tuple[str, object]]:
+    """Return each table with what it is called: files of one name in two folders get a number."""
+    names = [called(table) for table in tables]
+    return [
+        (name if names.count(name) == 1 else f"{name} ({names[:place].count(name) + 1})", table)
+        for place, (name, table) in enumerate(zip(names, tables, strict=True))
+    ]
 
 
 def called(table: object) -> str:

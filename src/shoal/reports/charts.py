@@ -39,17 +39,17 @@ def gauge(name: str, share: float, limit: float | None) -> Chart:
     parts = [
         _rect(0, 8, width, 12, RULE),
         _rect(0, 8, width * share, 12, AFTER),
-        _label(0, 34, "0 %", PALE, 10),
-        _label(width, 34, "100 %", PALE, 10, "end"),
+        label(0, 34, "0 %", PALE, 10),
+        label(width, 34, "100 %", PALE, 10, "end"),
     ]
     if limit is not None:
         at = width * limit
-        parts.append(_line(at, 2, at, 26, LIMIT, 2))
-        parts.append(_label(at, 34, f"limit {percent(limit)}", LIMIT, 10, _anchor(limit)))
+        parts.append(line(at, 2, at, 26, LIMIT, 2))
+        parts.append(label(at, 34, f"limit {percent(limit)}", LIMIT, 10, _anchor(limit)))
         parts = [each for each in parts if limit > 0.2 or ">0 %<" not in each]
         parts = [each for each in parts if limit < 0.8 or ">100 %<" not in each]
     words = f"{name}: {percent(share)}" + ("" if limit is None else f", limit {percent(limit)}")
-    return _chart(parts, width, 40, words, (words,))
+    return drawn(parts, width, 40, words, (words,))
 
 
 def _anchor(share: float) -> str:
@@ -64,7 +64,7 @@ def bars(title: str, found: Bars) -> Chart:
     parts, lines = [], []
     for row, name in enumerate(found.names):
         y = row * _ROW + 4
-        parts.append(_label(_NAME - 8, y + 12, shortened(name), INK, 12, "end"))
+        parts.append(label(_NAME - 8, y + 12, shortened(name), INK, 12, "end"))
         texts = []
         if found.before is not None:
             parts.append(_rect(_NAME, y, room * found.before[row] / most, 16, BEFORE))
@@ -75,19 +75,19 @@ def bars(title: str, found: Bars) -> Chart:
             parts.append(_rect(_NAME, y + thin, wide, 16 - 2 * thin, AFTER))
             texts.append(times(found.after[row]))
         long = max((each[row] for each in series), default=0.0)
-        parts.append(_label(_NAME + room * long / most + 6, y + 12, " → ".join(texts), PALE, 11))
+        parts.append(label(_NAME + room * long / most + 6, y + 12, " → ".join(texts), PALE, 11))
         lines.append(f"{shortened(name)}: {' → '.join(texts)}")
     height = len(found.names) * _ROW + 8
     if len(series) == 2:
         parts += _legend(height)
         height += 20
-    return _chart(parts, WIDTH, height, f"{title}: {'; '.join(lines)}", tuple(lines))
+    return drawn(parts, WIDTH, height, f"{title}: {'; '.join(lines)}", tuple(lines))
 
 
 def _legend(y: int) -> list[str]:
     return [
-        _rect(_NAME, y, 12, 12, BEFORE), _label(_NAME + 18, y + 11, "before", PALE, 11),
-        _rect(_NAME + 76, y, 12, 12, AFTER), _label(_NAME + 94, y + 11, "after", PALE, 11),
+        _rect(_NAME, y, 12, 12, BEFORE), label(_NAME + 18, y + 11, "before", PALE, 11),
+        _rect(_NAME + 76, y, 12, 12, AFTER), label(_NAME + 94, y + 11, "after", PALE, 11),
     ]  # fmt: skip
 
 
@@ -99,14 +99,14 @@ def shares(title: str, found: Sequence[tuple[str, float]]) -> Chart:
         y = row * _ROW + 4
         inside = min(max(share, 0.0), 1.0)
         parts += [
-            _label(_NAME - 8, y + 12, shortened(name), INK, 12, "end"),
+            label(_NAME - 8, y + 12, shortened(name), INK, 12, "end"),
             _rect(_NAME, y + 2, room, 12, "#f1f4f7"),
             _rect(_NAME, y + 2, room * inside, 12, AFTER),
-            _label(_NAME + room + 6, y + 12, percent(share), PALE, 11),
+            label(_NAME + room + 6, y + 12, percent(share), PALE, 11),
         ]
         lines.append(f"{shortened(name)}: {percent(share)}")
     words = f"{title}: {'; '.join(lines)}"
-    return _chart(parts, WIDTH, len(found) * _ROW + 8, words, tuple(lines))
+    return drawn(parts, WIDTH, len(found) * _ROW + 8, words, tuple(lines))
 
 
 def attacker_chart(found: Sequence[Attacker]) -> Chart:
@@ -116,7 +116,7 @@ def attacker_chart(found: Sequence[Attacker]) -> Chart:
     parts, lines = [], []
     for row, (name, each) in enumerate(zip(names, found, strict=True)):
         y = row * _ROW + 4
-        parts.append(_label(_NAME - 8, y + 12, shortened(name), INK, 12, "end"))
+        parts.append(label(_NAME - 8, y + 12, shortened(name), INK, 12, "end"))
         parts.append(_rect(_NAME, y, room, 16, "#f1f4f7"))
         if each.before is not None:
             parts.append(_rect(_NAME, y, room * min(each.before, 1), 16, BEFORE))
@@ -124,16 +124,16 @@ def attacker_chart(found: Sequence[Attacker]) -> Chart:
             parts.append(_rect(_NAME, y + 4, room * min(each.after, 1), 8, AFTER))
         if each.limit is not None:
             at = _NAME + room * each.limit
-            parts.append(_line(at, y - 2, at, y + 18, LIMIT, 2))
+            parts.append(line(at, y - 2, at, y + 18, LIMIT, 2))
         texts = [percent(share) for share in (each.before, each.after) if share is not None]
-        parts.append(_label(_NAME + room + 6, y + 12, " → ".join(texts), PALE, 11))
+        parts.append(label(_NAME + room + 6, y + 12, " → ".join(texts), PALE, 11))
         limit = "" if each.limit is None else f", limit {percent(each.limit)}"
         lines.append(f"{name}: {' → '.join(texts)}{limit}")
     height = len(found) * _ROW + 8
     if any(each.before is not None for each in found):
         parts += _legend(height)
         height += 20
-    return _chart(parts, WIDTH, height, f"risk by attacker: {'; '.join(lines)}", tuple(lines))
+    return drawn(parts, WIDTH, height, f"risk by attacker: {'; '.join(lines)}", tuple(lines))
 
 
 def attack_chart(found: Sequence[Attack]) -> Chart:
@@ -147,12 +147,12 @@ def attack_chart(found: Sequence[Attack]) -> Chart:
             return _NAME + room * share
 
         parts += [
-            _label(_NAME - 8, y + 4, shortened(each.name), INK, 12, "end"),
-            _line(_NAME, y, _NAME + room, y, RULE, 1),
-            _line(at(each.guessing), y - 7, at(each.guessing), y + 7, PALE, 1.5),
-            _line(at(each.low), y, at(each.high), y, AFTER, 4),
+            label(_NAME - 8, y + 4, shortened(each.name), INK, 12, "end"),
+            line(_NAME, y, _NAME + room, y, RULE, 1),
+            line(at(each.guessing), y - 7, at(each.guessing), y + 7, PALE, 1.5),
+            line(at(each.low), y, at(each.high), y, AFTER, 4),
             f'<circle cx="{at(each.after):.1f}" cy="{y}" r="5" fill="{AFTER}"/>',
-            _label(_NAME + room + 8, y + 4, percent(each.after), PALE, 11),
+            label(_NAME + room + 8, y + 4, percent(each.after), PALE, 11),
         ]
         if each.before is not None:
             parts.append(
@@ -165,11 +165,11 @@ def attack_chart(found: Sequence[Attack]) -> Chart:
         )
     height = len(found) * _ROW + 8
     parts += [
-        _label(_NAME, height + 10, "0 %", PALE, 10),
-        _label(_NAME + room, height + 10, "100 %", PALE, 10, "end"),
+        label(_NAME, height + 10, "0 %", PALE, 10),
+        label(_NAME + room, height + 10, "100 %", PALE, 10, "end"),
     ]
     words = f"attacks: {'; '.join(lines)}"
-    return _chart(parts, WIDTH, height + 16, words, tuple(lines))
+    return drawn(parts, WIDTH, height + 16, words, tuple(lines))
 
 
 def heat_map(title: str, names: Sequence[str], cells: Sequence[Sequence[float]]) -> Chart:
@@ -178,7 +178,7 @@ def heat_map(title: str, names: Sequence[str], cells: Sequence[Sequence[float]])
     parts, lines = [], []
     for row, name in enumerate(names):
         y = row * side
-        parts.append(_label(left - 6, y + 15, shortened(name, 15), INK, 11, "end"))
+        parts.append(label(left - 6, y + 15, shortened(name, 15), INK, 11, "end"))
         for column, value in enumerate(cells[row]):
             shade = AFTER if value >= 0 else LIMIT
             strong = min(abs(value), 1.0)
@@ -189,19 +189,18 @@ def heat_map(title: str, names: Sequence[str], cells: Sequence[Sequence[float]])
             )
             if column < row:
                 lines.append(f"{shortened(name)} and {shortened(names[column])}: {value:.2f}")
-    parts.append(_label(left, len(names) * side + 14, title, PALE, 12))
+    parts.append(label(left, len(names) * side + 14, title, PALE, 12))
     for column in range(len(names)):
         parts.append(
-            _label(left + column * side + side / 2, len(names) * side + 30, str(column + 1), PALE,
+            label(left + column * side + side / 2, len(names) * side + 30, str(column + 1), PALE,
                    9, "middle")
         )  # fmt: skip
     width, height = left + max(len(names) * side, 160) + 4, len(names) * side + 36
-    return _chart(parts, width, height, f"{title}: {'; '.join(lines)}", tuple(lines))
+    return drawn(parts, width, height, f"{title}: {'; '.join(lines)}", tuple(lines))
 
 
-def _chart(
-    parts: Sequence[str], width: int, height: int, alt: str, lines: tuple[str, ...]
-) -> Chart:
+def drawn(parts: Sequence[str], width: int, height: int, alt: str, lines: tuple[str, ...]) -> Chart:
+    """Return a picture of its parts; alt: what is read out in its place."""
     alt = shortened(alt, _WORDS)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
@@ -217,14 +216,16 @@ def _rect(x: float, y: float, width: float, height: float, fill: str) -> str:
     )
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, stroke: str, width: float) -> str:
+def line(x1: float, y1: float, x2: float, y2: float, stroke: str, width: float) -> str:
+    """Return a stroke from one place to another."""
     return (
         f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{stroke}" '
         f'stroke-width="{width}"/>'
     )
 
 
-def _label(x: float, y: float, text: str, fill: str, size: int, anchor: str = "start") -> str:
+def label(x: float, y: float, text: str, fill: str, size: int, anchor: str = "start") -> str:
+    """Return a text at a place, escaped."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}" font-size="{size}" '
         f'text-anchor="{anchor}">{escape(text)}</text>'

@@ -99,6 +99,16 @@
     return make("figure", {}, words, svg);
   }
 
+  // What each run takes; the table has the same figures.
+  function costs() {
+    const [x, y] = [MEASURES.seconds, MEASURES.megabytes];
+    const points = made.filter((run) => number(x(run)) && number(y(run)));
+    if (!points.length) return null;
+    const { svg, place } = plot(points.map(x), points.map(y), "seconds", "megabytes");
+    for (const run of points) svg.append(dot(run, place(x(run), y(run))));
+    return make("figure", {}, make("figcaption", {}, "Time and memory: megabytes at most against seconds"), svg);
+  }
+
   // What lines can run over: whatever takes at least two values.
   const OVER = { k: (run) => run.promise.k, records: (run) => run.sample, parts: (run) => run.partitions };
   const overs = Object.keys(OVER).filter((name) => new Set(made.map(OVER[name]).filter(number)).size > 1);
@@ -109,7 +119,7 @@
     if (!over) return null;
     const measure = MEASURES[axes.over], at = OVER[over];
     let points = made.filter((run) => number(at(run)) && number(measure(run)));
-    const key = (run) => JSON.stringify([run.table, run.method, run.release, run.suppression_limit,
+    const key = (run) => JSON.stringify([run.table, run.method, run.release, run.suppression_limit, run.labels, run.minimizes,
       ...Object.keys(OVER).filter((name) => name !== over).map((name) => OVER[name](run)),
       Object.entries(run.promise).filter(([name]) => name !== "k")]);
     const groups = new Map();
@@ -208,7 +218,7 @@
   function choose(run) { chosen = run; draw(); }
 
   function draw() {
-    const parts = [claims(), legend(), make("div", { class: "charts" }, ...[scatter(), lines()].filter(Boolean)), details(), make("h2", {}, "All runs"), table(), spreads()];
+    const parts = [claims(), legend(), make("div", { class: "charts" }, ...[scatter(), lines(), costs()].filter(Boolean)), details(), make("h2", {}, "All runs"), table(), spreads()];
     main.replaceChildren(...parts.filter(Boolean));
   }
   draw();

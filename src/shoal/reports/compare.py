@@ -56,6 +56,11 @@ class Run:
         return _mapping(_mapping(self.found.get("result")).get("report"))
 
     @property
+    def table(self) -> str:
+        """Return what the table is called that it is a release of."""
+        return str(self.facts.get("table"))
+
+    @property
     def loss(self) -> float | None:
         """Return the loss (NCP)."""
         return _number(_mapping(self.report.get("utility")).get("ncp"))
@@ -219,6 +224,11 @@ def _beats(one: Run, other: Run) -> bool:
         return False
     first, second = (one.loss, average_risk(one)), (other.loss, average_risk(other))
     return first != second and all(a <= b for a, b in zip(first, second, strict=True))
+
+
+def figure(run: Run, name: str) -> float | None:
+    """Return a figure of a run by its name in `COLUMNS`; None: it has none."""
+    return _number(run.row().get(name))
 
 
 def average_risk(run: Run) -> float:

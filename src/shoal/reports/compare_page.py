@@ -9,6 +9,7 @@ from importlib.resources import files
 
 from shoal.core.documents import to_yaml
 from shoal.reports.compare import Compared
+from shoal.reports.compare_paper import TITLE, lead
 
 
 def to_html(found: Compared, commands: Mapping[str, str] | None = None) -> str:
@@ -26,11 +27,6 @@ def to_html(found: Compared, commands: Mapping[str, str] | None = None) -> str:
     known = {"runs": runs, "spread": found.spread(), "paper": found.paper}
     data = json.dumps(known, allow_nan=False)
     data = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-    done = sum(run.error is None for run in found.runs)
-    lead = (
-        f"{done:,} of {len(found.runs):,} releases were made and verified; none was published. "
-        f"{len(found.front):,} of them are beaten by no other one in risk and loss together."
-    )
     here = files("shoal.reports")
     style, script = ((here / name).read_text("utf-8") for name in ("compare.css", "compare.js"))
     policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -39,8 +35,8 @@ def to_html(found: Compared, commands: Mapping[str, str] | None = None) -> str:
             "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             "<meta name='viewport' content='width=device-width,initial-scale=1'>",
-            f"<title>Releases side by side</title><style>{style}</style></head><body>",
-            f"<h1>Releases side by side</h1><p class='lead'>{escape(lead)}</p>",
+            f"<title>{TITLE}</title><style>{style}</style></head><body>",
+            f"<h1>{TITLE}</h1><p class='lead'>{escape(lead(found))}</p>",
             "<main></main><noscript>This page draws with a script that is part of it; "
             "the same figures are in the table of runs (--out).</noscript>",
             f"<script type='application/json' id='data'>{data}</script>",

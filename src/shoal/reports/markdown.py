@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from shoal.reports.blocks import (
     Block,
@@ -25,7 +26,12 @@ _PLAIN = re.compile(r"(?<=\w)\\([-()+!])|\\([()])")
 
 def to_markdown(report: ReportDocument) -> str:
     """Return the report as Markdown; texts of the data are escaped."""
-    return "\n\n".join(_written(block) for block in blocks_of(report)) + "\n"
+    return markdown_of(blocks_of(report))
+
+
+def markdown_of(blocks: Sequence[Block]) -> str:
+    """Return blocks as Markdown."""
+    return "\n\n".join(_written(block) for block in blocks) + "\n"
 
 
 def escaped(text: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from importlib.resources import files
@@ -29,18 +30,31 @@ def to_pdf(report: ReportDocument) -> bytes:
     Raises:
         OutputError: what writes it is not installed.
     """
+    making = report.making
+    day = None if making.date is None else date.fromisoformat(making.date)
+    return pdf_of(blocks_of(report), title=report.title, author=making.by or "", day=day)
+
+
+def pdf_of(
+    blocks: Sequence[Block], *, title: str, author: str = "", day: date | None = None
+) -> bytes:
+    """Return blocks as a PDF; day: its date, the same one where nobody says.
+
+    Raises:
+        OutputError: what writes it is not installed.
+    """
     try:
         import typst
     except ImportError:
         raise OutputError(
             where="report", problem="a PDF needs `pip install shoal[report]`; or name it .html"
         ) from None
-    day = _EPOCH if report.making.date is None else date.fromisoformat(report.making.date)
+    day = day or _EPOCH
     stamp = datetime(day.year, day.month, day.day, tzinfo=UTC)
     data = {
-        "title": report.title,
-        "author": report.making.by or "",
-        "blocks": [_plain(block) for block in blocks_of(report)],
+        "title": title,
+        "author": author,
+        "blocks": [_plain(block) for block in blocks],
     }
     template = files("shoal.reports").joinpath("report.typ").read_bytes()
     with tempfile.TemporaryDirectory(prefix="shoal-") as folder:  # mode 0700
