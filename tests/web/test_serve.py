@@ -93,7 +93,7 @@ def memory(server: Server) -> int:
 def test_a_page_that_is_served_asks_for_its_secret_and_leaves_nothing_behind(folder):
     with served(folder) as server:
         assert server.address.startswith("http://127.0.0.1:")
-        link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=180)
         link.request("GET", "/")
         assert link.getresponse().status == 403
         link.close()
@@ -114,8 +114,8 @@ def test_a_page_that_is_served_asks_for_its_secret_and_leaves_nothing_behind(fol
         link.close()
         children = server.children()
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(60) == 0
-        deadline = time.monotonic() + 30
+        assert server.process.wait(180) == 0
+        deadline = time.monotonic() + 120
         while any(map(is_alive, children)) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not any(map(is_alive, children))

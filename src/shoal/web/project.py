@@ -19,7 +19,7 @@ from shoal.schema.schema import Schema
 from shoal.web import answers
 from shoal.web.child import Children, Job
 from shoal.web.folder import Folder, digest, write_text
-from shoal.web.state import History, State, Step
+from shoal.web.state import History, State, Step, check_report
 
 if TYPE_CHECKING:
     from shoal.jobs.requests import ReleaseRequest
@@ -30,6 +30,10 @@ HIERARCHIES, RESULTS = "hierarchies", "results"
 
 MOST_PARTS, MOST_DEPTH = 2_000_000, 200
 """Of a document: what it may hold, and how deep."""
+
+
+ANY_SCHEMA: Document = {"columns": {"-": "quasi"}}
+"""Stands for a schema where the rest of a request is read."""
 
 
 class StaleChangeError(ShoalError):
@@ -113,14 +117,20 @@ class Project:
         """
         if self.state.table is None:
             raise SchemaError(where="request", faults=["no table is open"])
+        schema = self.schema
+        return replace(self._asked(self.state, schema=ANY_SCHEMA), schema=schema)
+
+    @staticmethod
+    def _asked(state: State, *, schema: Document) -> ReleaseRequest:
+        """Return what a state asks for, with another schema."""
         from shoal.jobs.documents import request_from
         from shoal.jobs.requests import ReleaseRequest
 
-        schema = self.schema
-        whole = {**self.document, "schema": {"columns": {"-": "quasi"}}}
+        table = state.table if state.table is not None else "-"
+        whole = {"job": "release", "table": table, **state.release, "schema": schema}
         found = request_from(whole, where=REQUEST)
         assert isinstance(found, ReleaseRequest)
-        return replace(found, schema=schema)
+        return found
 
     def inputs(self) -> list[str]:
         """Return the files that are read and must not be written to, as commands name them."""
@@ -252,7 +262,7 @@ class Project:
             if on_progress is not None:
                 on_progress(job)
             if job.result is not None and is_ours:
-                answers.keep(place, task, self.results[task], stamp)
+                answers.keep(self.folder, place, task, self.results[task], stamp)
             if not job.is_running:
                 self.tell()
 
@@ -271,10 +281,26 @@ class Project:
         self._load()
         self.version += 1
 
+    @property
+    def is_overtaken(self) -> bool:
+        """Say whether another program has changed what is on disk."""
+        try:
+            return any(digest(self.place / name) != kept for name, kept in self._kept.items())
+        except OutputError:
+            return True
+
     def reload(self) -> None:
-        """Take what is on disk; it can be undone."""
+        """Take what is on disk; it can be undone. What was removed there is written again.
+
+        Raises:
+            ShoalError: what is on disk is no project; nothing is changed.
+        """
         before = self.state
-        self._load()
+        if (self.place / REQUEST).is_file():
+            self._load()
+        else:
+            self._kept.clear()
+            self._set(before, "reload")
         self.history.enter(Step("reload", before, self.state))
         self.version += 1
         self.tell()
@@ -294,7 +320,10 @@ class Project:
             Schema.from_document(schema, where=SCHEMA, folder=self.place)
         report = self._read(REPORT) if (self.place / REPORT).is_file() else {}
         self.folder.check_places(given, report)
-        self.state = State(table=table, schema=schema, release=given, report=report)
+        check_report(report)
+        found = State(table=table, schema=schema, release=given, report=report)
+        self._asked(found, schema=ANY_SCHEMA)
+        self.state = found
         for name in (SCHEMA, REQUEST, REPORT):
             self._kept[name] = digest(self.place / name)
         self.results.update(

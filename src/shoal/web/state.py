@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from shoal.core.documents import Document, Json
+from shoal.core.errors import SchemaError
 
 MOST_STEPS = 200
 """Changes that can be undone."""
@@ -52,6 +53,32 @@ class State:
     def with_report(self, **entries: Json) -> Self:
         """Return the state with other entries of the report; None takes one out."""
         return replace(self, report=_merged(self.report, entries))
+
+
+REPORT_WORDS: Mapping[str, tuple[str, ...] | None] = {
+    "out": None, "purpose": None, "recipient": None, "by": None, "model": None,
+    "audience": ("internal", "external"), "export": ("python", "micropython", "javascript"),
+}  # fmt: skip
+"""What `report.yaml` says, and the words that it may say it in; None: any."""
+
+
+def check_report(report: Document) -> None:
+    """Refuse a `report.yaml` that the page did not write, and cannot show.
+
+    Raises:
+        SchemaError: names everything that is wrong with it.
+    """
+    faults = []
+    for name, value in report.items():
+        words = REPORT_WORDS.get(name)
+        if name not in REPORT_WORDS:
+            faults.append(f"there is no {name!r} in it; {', '.join(REPORT_WORDS)}")
+        elif not isinstance(value, str):
+            faults.append(f"{name} must be a text")
+        elif words is not None and value not in words:
+            faults.append(f"{name} must be {', '.join(words)}")
+    if faults:
+        raise SchemaError(where="report.yaml", faults=faults)
 
 
 def _merged(document: Document, entries: Mapping[str, Json]) -> Document:

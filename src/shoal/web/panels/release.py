@@ -167,7 +167,8 @@ def encoder_of(project: Project) -> str | None:
     model, language = project.state.report.get("model"), project.state.report.get("export")
     if model is None or language is None:
         return None
-    return str(Path(str(model)).with_suffix("")) + LANGUAGES[str(language)]
+    ending = LANGUAGES.get(str(language))
+    return None if ending is None else str(Path(str(model)).with_suffix("")) + ending
 
 
 def commands(project: Project) -> list[str]:
@@ -193,7 +194,8 @@ def write(project: Project) -> Job | None:
             asked[name] = place
     try:
         project.request()
-        for place in (mapping(request["output"])["out"], report["out"], asked.get("model")):
+        out = mapping(request["output"])["out"]
+        for place in (out, report["out"], asked.get("model"), asked.get("export")):
             if place is not None:
                 project.folder.writable(place)
         return project.start("release", asked)
