@@ -13,7 +13,7 @@ from shoal.jobs.documents import load_request
 from shoal.schema.schema import Schema
 from shoal.web.child import Job, Standing
 from shoal.web.folder import Folder
-from shoal.web.project import Project, StaleChangeError, project_beside
+from shoal.web.project import BusyError, Project, StaleChangeError, project_beside
 from shoal.web.state import State
 
 
@@ -308,7 +308,7 @@ def test_one_long_job_at_a_time_whose_answer_is_kept_and_told(project):
 
     async def work() -> tuple[Job, Job]:
         job = project.start("infer", {"table": "stays.csv"})
-        with pytest.raises(StaleChangeError, match="cancel"):
+        with pytest.raises(BusyError, match="cancel"):
             project.start("infer", {"table": "stays.csv"})
         await job.wait()
         other = project.start("infer", {"table": "stays.csv", "seconds": 60.0})

@@ -65,6 +65,17 @@ def test_a_table_that_is_not_there_or_outside_is_refused_before_anything_is_serv
         serve(ServeRequest(table=table, folder=tmp_path, opens=False))
 
 
+def test_files_of_tls_that_cannot_be_served_with_are_refused(tmp_path):
+    (tmp_path / "key.pem").write_text("no key")
+    files = {"certificate": str(tmp_path / "missing.pem"), "key": str(tmp_path / "key.pem")}
+    asked = {"host": "ward.example", "password": "long enough 123", "folder": tmp_path}
+    with pytest.raises(InputError, match="no such file"):
+        serve(ServeRequest(**asked, **files, opens=False))
+    (tmp_path / "missing.pem").write_text("no certificate")
+    with pytest.raises(InputError, match="PEM"):
+        serve(ServeRequest(**asked, **files, opens=False))
+
+
 def test_a_port_in_use_is_refused_and_loopback_is_all_that_listens():
     heard = _listening(ServeRequest())
     try:

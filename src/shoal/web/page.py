@@ -20,6 +20,7 @@ from shoal.web.live import follow, listen, told
 from shoal.web.panels import STEPS, Panel
 from shoal.web.project import Project
 from shoal.web.risk_box import risk_box
+from shoal.web.snippet import snippet
 from shoal.web.state import State
 from shoal.web.texts import Texts, preferred
 
@@ -96,7 +97,7 @@ def _keys(project: Project) -> None:
         elif key == "y":
             told(project.redo)()
 
-    ui.keyboard(on_key=pressed)
+    ui.keyboard(on_key=pressed, repeating=False, ignore=["input", "textarea"])
 
 
 def _top(project: Project, texts: Texts) -> None:
@@ -236,19 +237,8 @@ def _command(project: Project, texts: Texts) -> None:
     if project.state.table is None:
         Element("p").classes("muted small")._text = texts("shell.no_table")
         return
-    code("shoal-command", anonymize_command(project.document, project.state.report), texts)
+    snippet("shoal-command", anonymize_command(project.document, project.state.report), texts)
     Element("p").classes("muted small")._text = texts("shell.command_where")
-
-
-def code(name: str, text: str, texts: Texts) -> None:
-    """Show a text that can be copied."""
-    Element("pre").classes("code").props(f'id="{name}" tabindex=0')._text = text
-    button = ui.button(texts("shell.copy"), icon="content_copy").props("flat dense size=sm")
-    button.on(
-        "click",
-        js_handler=f"""() => navigator.clipboard.writeText(
-        document.getElementById({name!r}).textContent)""",
-    )
 
 
 def _document(project: Project, texts: Texts, name: str) -> None:

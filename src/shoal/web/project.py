@@ -42,6 +42,12 @@ class StaleChangeError(ShoalError):
     template = "{what} was not done: it was changed {where}; look at it, and do it again"
 
 
+class BusyError(ShoalError):
+    """Work that was asked for while other work is done."""
+
+    template = "{what} was not begun: a job still runs; wait for it, or cancel it"
+
+
 class Project:
     """What is asked of a table, and what came of it.
 
@@ -224,10 +230,13 @@ class Project:
         """Have a long task done by a child; see `web/tasks/`.
 
         Its answer is kept in `results` by the name of the task, and everybody is told. A job that
-        runs is ended first.
+        runs is not ended by that.
+
+        Raises:
+            BusyError: a job still runs.
         """
         if self.job is not None and self.job.is_running:
-            raise StaleChangeError(what=task, where="by a job that still runs: cancel it")
+            raise BusyError(what=task)
         self.job = self.children.start(self._job(task, asked, on_progress))
         self.tell()
         return self.job

@@ -24,6 +24,11 @@ from shoal.web.texts import Texts
 
 LANES = (Role.IDENTIFYING, Role.PERSON, Role.QUASI, Role.SENSITIVE, Role.NEUTRAL)
 WAIVABLE = (*KEPT, Role.PERSON)
+_KEYS = """(e) => {
+  if (!/^([1-5]|Enter| )$/.test(e.key) || e.ctrlKey || e.metaKey || e.altKey) return;
+  e.preventDefault();
+  emit(e.key);
+}"""
 
 
 def build(project: Project, texts: Texts) -> None:
@@ -99,6 +104,7 @@ def _board(
 
 def _lane(project: Project, texts: Texts, role: Role, number: int, held: int) -> Element:
     lane = Element("div").classes("lane")
+    lane.props["role"] = "group"
     lane.props["aria-label"] = texts(f"columns.role_{role}")
     lane.on("dragover", js_handler="(e) => {e.preventDefault(); "
             "e.currentTarget.classList.add('over')}")  # fmt: skip
@@ -166,14 +172,13 @@ def _card(
 
     def pressed(event: GenericEventArguments) -> None:
         key = str(event.args)
-        if key == "Enter":
+        if key in ("Enter", " "):
             choose(name)
         elif key.isdigit() and 1 <= int(key) <= len(LANES):
             move(project, name, LANES[int(key) - 1], texts)
 
-    card.on(
-        "keydown", pressed, js_handler="(e) => {if (/^([1-5]|Enter)$/.test(e.key)) emit(e.key)}"
-    )
+    card.props["aria-keyshortcuts"] = "1 2 3 4 5 Enter"
+    card.on("keydown", pressed, js_handler=_KEYS)
     with card:
         Element("span").classes("title")._text = name
         picture = _answer(project, "columns", name)

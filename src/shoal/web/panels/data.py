@@ -269,7 +269,7 @@ def _when_read(is_read: Callable[[], bool], renew: Callable[[], None]) -> None:
 
 def found_facts(project: Project, facts: Document, texts: Texts) -> None:
     """Draw how the table is read, and what stands for a missing value in it."""
-    with Element("div").classes("chips").props(f'aria-label="{texts("data.found")}"'):
+    with Element("div").classes("chips").props(f'role=group aria-label="{texts("data.found")}"'):
         for name, value in _found(project, facts, texts):
             with Element("div").classes("chip"):
                 Element("span").classes("muted")._text = name
