@@ -19,7 +19,7 @@ from shoal.schema.schema import Schema
 from shoal.web import answers
 from shoal.web.child import Children, Job
 from shoal.web.folder import Folder, digest, write_text
-from shoal.web.state import History, State, Step, check_report
+from shoal.web.state import History, State, Step, check_release, check_report
 
 if TYPE_CHECKING:
     from shoal.jobs.requests import ReleaseRequest
@@ -30,10 +30,6 @@ HIERARCHIES, RESULTS = "hierarchies", "results"
 
 MOST_PARTS, MOST_DEPTH = 2_000_000, 200
 """Of a document: what it may hold, and how deep."""
-
-
-ANY_SCHEMA: Document = {"columns": {"-": "quasi"}}
-"""Stands for a schema where the rest of a request is read."""
 
 
 class StaleChangeError(ShoalError):
@@ -123,20 +119,14 @@ class Project:
         """
         if self.state.table is None:
             raise SchemaError(where="request", faults=["no table is open"])
-        schema = self.schema
-        return replace(self._asked(self.state, schema=ANY_SCHEMA), schema=schema)
-
-    @staticmethod
-    def _asked(state: State, *, schema: Document) -> ReleaseRequest:
-        """Return what a state asks for, with another schema."""
         from shoal.jobs.documents import request_from
         from shoal.jobs.requests import ReleaseRequest
 
-        table = state.table if state.table is not None else "-"
-        whole = {"job": "release", "table": table, **state.release, "schema": schema}
+        schema = self.schema
+        whole = {**self.document, "schema": {"columns": {"-": "quasi"}}}
         found = request_from(whole, where=REQUEST)
         assert isinstance(found, ReleaseRequest)
-        return found
+        return replace(found, schema=schema)
 
     def inputs(self) -> list[str]:
         """Return the files that are read and must not be written to, as commands name them."""
@@ -329,10 +319,9 @@ class Project:
             Schema.from_document(schema, where=SCHEMA, folder=self.place)
         report = self._read(REPORT) if (self.place / REPORT).is_file() else {}
         self.folder.check_places(given, report)
+        check_release(given)
         check_report(report)
-        found = State(table=table, schema=schema, release=given, report=report)
-        self._asked(found, schema=ANY_SCHEMA)
-        self.state = found
+        self.state = State(table=table, schema=schema, release=given, report=report)
         for name in (SCHEMA, REQUEST, REPORT):
             self._kept[name] = digest(self.place / name)
         self.results.update(
