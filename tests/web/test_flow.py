@@ -94,7 +94,8 @@ def card(page, name: str):
 def opened(page, table: str) -> None:
     """Choose a file of the folder."""
     page.get_by_label("A file of this folder").click()
-    page.get_by_role("option", name=table).click()
+    page.get_by_label("A file of this folder").fill(table)
+    page.locator(".q-menu .q-item", has_text=table).first.click()
     page.wait_for_selector(".card")
     page.wait_for_selector("#risk .figure")
     page.wait_for_selector(".card .bars")
