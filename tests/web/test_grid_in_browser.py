@@ -8,8 +8,9 @@ from contextlib import suppress
 
 import pytest
 
-PlaywrightTimeout = pytest.importorskip("playwright.sync_api").TimeoutError
+pytest.importorskip("playwright")
 
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from tests.web.chromium import SLOW, browsed, needs_chromium
 from tests.web.server import served
 
