@@ -65,7 +65,7 @@ def aside(request: ReleaseRequest, folder: Path) -> ReleaseRequest:
             continue
         books[name] = folder / f"{name}{Path(place).suffix}"
         if Path(place).is_file():
-            shutil.copyfile(place, books[name])
+            shutil.copy(place, books[name])  # with its mode: what others can read is refused
     more = {name: folder / f"{name}.csv" for name in ("false_records", "counterfeit_table")
             if getattr(request, name) is not None}  # fmt: skip
     return replace(request, **books, **more)
