@@ -9,6 +9,7 @@ import pytest
 import shoal
 from shoal.cli.main import main
 from shoal.core.errors import InputError, MissingExtraError
+from shoal.formats.database import Database
 
 pytest.importorskip("adbc_driver_sqlite")
 pytestmark = pytest.mark.local("databases")
@@ -66,3 +67,19 @@ def test_another_database_names_what_is_read_and_no_extra_that_lacks_its_driver(
         assert word in text
     assert "pip install" not in text
     assert "hunter2" not in text
+
+
+def test_a_duckdb_file_reads_no_other_file(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    secret, place = tmp_path / "secret.csv", tmp_path / "ward.duckdb"
+    secret.write_text("a,b\n4711,2\n")
+    with duckdb.connect(place) as made:
+        made.execute("create table stays as select 1 as x")
+        made.execute(f"create view leak as select * from read_csv('{secret}')")
+    uri = f"duckdb:///{place}"
+    assert Database(uri=uri, table="stays").read().rows() == [(1,)]
+    query = f"select * from '{secret}'"
+    for asked in (Database(uri=uri, table="leak"), Database(uri=uri, query=query)):
+        with pytest.raises(InputError, match="beside the database") as caught:
+            asked.read()
+        assert "4711" not in str(caught.value)

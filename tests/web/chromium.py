@@ -16,6 +16,9 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 
+SLOW = 240_000
+"""Milliseconds that anything may take: conditions are waited for, and machines are busy."""
+
 needs_chromium = pytest.mark.skipif(
     not Path(PLACE).exists(), reason="no Chromium here: Debian's package chromium has one"
 )
@@ -42,7 +45,7 @@ def browsed(
             page.on("request", lambda request: asked.append(request.url))
             page.on("pageerror", lambda error: said.append(str(error)))
             page.on("console", lambda words: words.type == "error" and said.append(words.text))
-            page.set_default_timeout(60_000)
+            page.set_default_timeout(SLOW)
             page.goto(address)
             yield page
         finally:

@@ -60,7 +60,7 @@ def running(project: Project, work: Callable[[], Coroutine[object, object, objec
 
     async def whole() -> object:
         try:
-            return await asyncio.wait_for(work(), 120)
+            return await asyncio.wait_for(work(), 300)
         finally:
             await project.children.stop()
 

@@ -49,7 +49,7 @@ def served(folder: Path, *words: str) -> Iterator[Server]:
     finally:
         process.terminate()
         try:
-            process.wait(10)
+            process.wait(30)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

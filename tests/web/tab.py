@@ -11,7 +11,7 @@ from nicegui.testing import User, user_simulation
 from shoal.web.page import build
 from shoal.web.project import Project
 
-PATIENCE = 30.0
+PATIENCE = 120.0
 
 
 class Tab:

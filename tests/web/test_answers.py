@@ -22,7 +22,7 @@ def stamp(project) -> object:
 
 
 def keep(project, task: str, answer: dict) -> None:
-    answers.keep(project.place, task, answer, stamp(project))
+    answers.keep(project.folder, project.place, task, answer, stamp(project))
 
 
 def again(project) -> Project:
@@ -86,6 +86,13 @@ def test_an_answer_outside_the_folder_is_not_read(project, tmp_path_factory):
     (project.place / "answers").mkdir()
     (project.place / "answers" / "release.json").symlink_to(outside)
     assert again(project).results == {}
+
+
+def test_an_answer_is_not_written_where_a_link_of_the_project_leads(project, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside")
+    (project.place / "answers").symlink_to(outside)
+    keep(project, "release", {"report": {}})
+    assert list(outside.iterdir()) == []
 
 
 HOSTILE = [

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import fields
 
 import pytest
 from tests.conftest import call
 
 from shoal.core.errors import InputError
+from shoal.engines.base import Checks, Output
 from shoal.jobs.documents import request_from
+from shoal.jobs.requests import ReleaseRequest
+from shoal.web import command
 from shoal.web.command import anonymize_command, export_command, learn_command
 
 START = {"job": "release", "table": "a.csv", "schema": "p/schema.yaml"}
@@ -40,10 +44,39 @@ def test_names_that_a_shell_would_take_apart_are_quoted():
         ({"checks": {"profile": "cms-cell-size", "attacks": "all"}},
          "--profile cms-cell-size --attacks"),
         ({"checks": {"learn": "a b", "fidelity": True}}, "--learn 'a b' --fidelity"),
+        ({"checks": {"bound": 3}}, "--bound 3"),
+        ({"table": {"file": "a.xlsx", "sheet": "2024", "skip_lines": 1}},
+         "a.xlsx --sheet 2024 --skip-lines 1"),
+        ({"ledger": "l.db", "waive_composition": [1, 2]}, "--ledger l.db --waive-composition 1,2"),
+        ({"after": "l.db", "counterfeits": "none"}, "--after l.db --counterfeits none"),
+        ({"nested_in": "c.csv", "key": "k.key"}, "--key k.key --nested-in c.csv"),
+        ({"output": {"spreadsheet_safe": False}}, "--no-spreadsheet-safe"),
     ],
 )  # fmt: skip
 def test_each_part_of_a_request_has_its_words(part, words):
     assert words in anonymize_command({**START, **part})
+
+
+UNSAID = {
+    "table": "the command's own argument",
+    "schema": "--schema, always",
+    "method": "--method and --set",
+    "infer": "--no-infer",
+    "output": "its own fields",
+    "checks": "its own fields",
+    "inputs": "the command names its files itself",
+    "pictures": "every report has them",
+    "most_records": "what a command does unasked",
+}
+
+
+def test_no_field_of_a_request_is_left_out_of_the_command():
+    """A request of a later day has more fields: the command must say each of them."""
+    said = {*command._OPTIONS, *command._RELEASE, *command._OUTPUT, *command._CHECKS}
+    said |= {"keep_order", "replace_table", "spreadsheet_safe", "fidelity", "attacks"}
+    for kind in (ReleaseRequest, Output, Checks):
+        names = {each.name for each in fields(kind)}
+        assert names <= said | set(UNSAID), names - said - set(UNSAID)
 
 
 def test_the_report_is_said_with_what_only_people_know():

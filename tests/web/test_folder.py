@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 
 import pytest
 
 from shoal.core.errors import InputError, OutputError
-from shoal.web.folder import Folder, digest, places_in, write_text
+from shoal.engines.base import Checks, Output
+from shoal.jobs.requests import ReleaseRequest
+from shoal.web.folder import PLACES, Folder, digest, places_in, write_text
 
 OUTSIDE = ["../x.csv", "a/../../x", "/etc/passwd", "..", "a/b/../../../x", "", "x\x00.csv",
            "file:///etc/passwd", "https://example.org/x.csv"]  # fmt: skip
@@ -64,6 +67,15 @@ def test_hierarchies_of_a_schema_may_not_be_read_from_outside(tmp_path):
         folder.check(bad, beside=project)
 
 
+def test_no_field_of_a_request_that_may_hold_a_place_is_forgotten():
+    """A request of a later day has more places: each must be known here."""
+    known = {*PLACES, "inputs", "profile", "table", "schema", "output", "checks", "method"}
+    for kind in (ReleaseRequest, Output, Checks):
+        for each in fields(kind):
+            if "Path" in str(each.type) or str(each.type) == "object":
+                assert each.name in known, each.name
+
+
 def test_every_place_of_a_request_is_looked_at(tmp_path):
     request = {
         "key": "k.key", "nested_in": "a.csv", "ledger": "l.db", "seed": 3,
@@ -87,6 +99,9 @@ def test_every_place_of_a_request_is_looked_at(tmp_path):
         {"checks": {"profile": "/etc/passwd"}},
         {"ledger": "postgresql://attacker.example/x"},
         {"key": ["a", "b"]},
+        {"after": "../series.db"},
+        {"false_records": "/tmp/false.csv"},
+        {"counterfeit_table": "../counterfeits.csv"},
         {"model": "../m.json"},
     ],
 )

@@ -251,6 +251,13 @@ class TestPassword:
         assert ask(guard, "/static/page.css", host=f"ward.example:{PORT}").status == 403
         assert not page.seen
 
+    def test_the_form_is_in_the_language_of_the_browser(self, guard):
+        answer = ask(guard, host=f"ward.example:{PORT}", accept_language="de-AT, en;q=0.5")
+        assert "lang=de" in answer.body.decode()
+        assert "Passwort" in answer.body.decode()
+        said = self.say(guard, "wrong", accept_language="de")
+        assert "nicht das Passwort" in said.body.decode()
+
     def test_the_secret_of_the_address_is_not_enough(self, guard, page):
         assert "token" not in guard.address
         answer = ask(guard, host=f"ward.example:{PORT}", query=f"token={guard.token}")

@@ -76,6 +76,25 @@ def test_light_and_dark(project):
     in_a_tab(project, act)
 
 
+def test_what_another_program_wrote_is_read_by_a_button(project):
+    place = project.place / "schema.yaml"
+
+    async def act(tab: Tab) -> None:
+        (note,) = tab.elements("overtaken")
+        assert not note.visible
+        place.write_text(place.read_text().replace("k: 3", "k: 9"))
+        await tab.until(lambda: note.visible)
+        tab.fire(tab.labelled("Read the project from disk again"), "click")
+        assert project.state.schema["privacy"] == [{"model": "k-anonymity", "k": 9}]
+        assert not note.visible
+        place.write_text("columns: [")
+        await tab.until(lambda: note.visible)
+        tab.fire(tab.labelled("Read the project from disk again"), "click")
+        assert note.visible
+
+    in_a_tab(project, act)
+
+
 def area_of(tab: Tab):
     assert tab.user.client is not None
     return next(e for e in tab.user.client.elements.values() if type(e).__name__ == "Textarea"

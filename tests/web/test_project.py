@@ -13,7 +13,7 @@ from shoal.jobs.documents import load_request
 from shoal.schema.schema import Schema
 from shoal.web.child import Job, Standing
 from shoal.web.folder import Folder
-from shoal.web.project import Project, StaleChangeError, project_beside
+from shoal.web.project import BusyError, Project, StaleChangeError, project_beside
 from shoal.web.state import State
 
 
@@ -128,6 +128,31 @@ def test_what_another_program_wrote_is_not_lost(project):
     assert project.state.schema["privacy"] == [{"model": "k-anonymity", "k": 3}]
 
 
+def test_it_is_seen_that_another_program_wrote_and_what_it_wrote_can_be_read(project):
+    place = project.place / "schema.yaml"
+    assert not project.is_overtaken
+    place.write_text(place.read_text().replace("k: 3", "k: 9"))
+    assert project.is_overtaken
+    project.reload()
+    assert not project.is_overtaken
+    place.write_text("columns: [")
+    with pytest.raises(ShoalError):
+        project.reload()
+    assert project.is_overtaken
+    assert project.state.schema["privacy"] == [{"model": "k-anonymity", "k": 9}]
+
+
+def test_what_another_program_removed_is_written_again_when_that_is_asked_for(project):
+    before = project.state
+    for name in ("request.yaml", "schema.yaml"):
+        (project.place / name).unlink()
+    with pytest.raises(StaleChangeError):
+        project.change("ours", moved)
+    project.reload()
+    assert project.state == before == again(project).state
+    project.change("ours", moved)
+
+
 def test_everybody_who_listens_is_told_until_they_stop(project):
     told = []
     stop = project.on_change(lambda: told.append(1))
@@ -172,12 +197,33 @@ class TestHostileFolder:
             "a: &a [x]\nb: !!python/object/apply:os.system ['true']\n",
             "job: release\njob: release\n",
             "\0",
+            "job: release\ntable: a.csv\nmethod: nonsense\n",
+            "job: release\ntable: a.csv\nmethod: [1]\n",
+            "job: release\ntable: a.csv\nchecks: 3\n",
+            "job: release\ntable: a.csv\nchecks: {learn: [1]}\n",
+            "job: release\ntable: a.csv\noutput: {out: [1]}\n",
+            "job: release\ntable: a.csv\nseed: x\n",
+            "job: release\ntable: a.csv\nunheard: of\n",
+            "job: release\ntable: a.csv\nafter: ../series.db\n",
+            "job: release\ntable: a.csv\nafter: l.db\ncounterfeit_table: /tmp/c.csv\n",
         ],
     )
     def test_a_request_that_reaches_out_is_refused(self, tmp_path, request_):
         with pytest.raises(ShoalError) as caught:
             self.opened(tmp_path, request=request_)
         assert "passwd" not in str(caught.value)
+
+    @pytest.mark.parametrize(
+        "report",
+        ["export: perl", "audience: [1]", "audience: everybody", "by: {a: 1}", "model: 3",
+         "unheard: of", "out: ../r.html", "- 1"],
+    )  # fmt: skip
+    def test_a_report_that_cannot_be_meant_is_refused(self, tmp_path, report):
+        place = tmp_path / "p"
+        place.mkdir()
+        (place / "report.yaml").write_text(report + "\n")
+        with pytest.raises(ShoalError):
+            self.opened(tmp_path, schema="columns: {a: quasi}\n")
 
     def test_no_server_is_asked_because_a_folder_says_so(self, tmp_path):
         request = "job: release\ntable: {database: 'postgresql://attacker.example/x', table: t}\n"
@@ -262,7 +308,7 @@ def test_one_long_job_at_a_time_whose_answer_is_kept_and_told(project):
 
     async def work() -> tuple[Job, Job]:
         job = project.start("infer", {"table": "stays.csv"})
-        with pytest.raises(StaleChangeError, match="cancel"):
+        with pytest.raises(BusyError, match="cancel"):
             project.start("infer", {"table": "stays.csv"})
         await job.wait()
         other = project.start("infer", {"table": "stays.csv", "seconds": 60.0})

@@ -65,6 +65,17 @@ def test_a_table_that_is_not_there_or_outside_is_refused_before_anything_is_serv
         serve(ServeRequest(table=table, folder=tmp_path, opens=False))
 
 
+def test_files_of_tls_that_cannot_be_served_with_are_refused(tmp_path):
+    (tmp_path / "key.pem").write_text("no key")
+    files = {"certificate": str(tmp_path / "missing.pem"), "key": str(tmp_path / "key.pem")}
+    asked = {"host": "ward.example", "password": "long enough 123", "folder": tmp_path}
+    with pytest.raises(InputError, match="no such file"):
+        serve(ServeRequest(**asked, **files, opens=False))
+    (tmp_path / "missing.pem").write_text("no certificate")
+    with pytest.raises(InputError, match="PEM"):
+        serve(ServeRequest(**asked, **files, opens=False))
+
+
 def test_a_port_in_use_is_refused_and_loopback_is_all_that_listens():
     heard = _listening(ServeRequest())
     try:
@@ -93,7 +104,7 @@ def memory(server: Server) -> int:
 def test_a_page_that_is_served_asks_for_its_secret_and_leaves_nothing_behind(folder):
     with served(folder) as server:
         assert server.address.startswith("http://127.0.0.1:")
-        link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=180)
         link.request("GET", "/")
         assert link.getresponse().status == 403
         link.close()
@@ -114,8 +125,8 @@ def test_a_page_that_is_served_asks_for_its_secret_and_leaves_nothing_behind(fol
         link.close()
         children = server.children()
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(60) == 0
-        deadline = time.monotonic() + 30
+        assert server.process.wait(180) == 0
+        deadline = time.monotonic() + 120
         while any(map(is_alive, children)) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not any(map(is_alive, children))

@@ -1,9 +1,22 @@
 from __future__ import annotations
 
+from dataclasses import fields
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.web.state import MOST_STEPS, History, State, Step
+from shoal.core.errors import SchemaError
+from shoal.jobs.requests import ReleaseRequest
+from shoal.web import state
+from shoal.web.state import (
+    MOST_STEPS,
+    History,
+    State,
+    Step,
+    check_release,
+    check_report,
+)  # fmt: skip
 
 BEGUN = State(table="a.csv", schema={"columns": {"zip": "quasi", "age": {"role": "quasi"}}})
 
@@ -72,3 +85,25 @@ def test_the_list_of_changes_does_not_grow_for_ever():
     while history.undo() is not None:
         undone += 1
     assert undone == MOST_STEPS
+
+
+def test_every_field_of_a_request_can_be_shown():
+    names = {each.name for each in fields(ReleaseRequest)} - {"table", "schema"}
+    assert set(state._WORDS) == names
+
+
+@pytest.mark.parametrize(
+    "release",
+    [{"method": "nonsense"}, {"method": [1]}, {"method": {"name": [1]}}, {"checks": 3},
+     {"checks": {"learn": [1]}}, {"seed": "x"}, {"unheard": "of"}, {"output": []}],
+)  # fmt: skip
+def test_a_request_that_cannot_be_shown_is_refused(release):
+    with pytest.raises(SchemaError):
+        check_release(release)
+
+
+def test_a_request_and_a_report_that_the_page_writes_are_none_of_these():
+    check_release({"method": {"name": "refine", "effort": "fast"}, "seed": 3, "checks": {},
+                   "output": {"out": "o.csv"}, "infer": False, "release": "aggregate"})  # fmt: skip
+    check_release({"method": "auto"})
+    check_report({"out": "r.html", "audience": "external", "export": "python", "model": "m.json"})

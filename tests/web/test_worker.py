@@ -4,7 +4,6 @@ import io
 import json
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -94,6 +93,4 @@ def test_a_process_whose_input_ends_ends_itself():
     )
     assert process.stdin is not None
     process.stdin.close()
-    began = time.monotonic()
-    process.wait(30)
-    assert time.monotonic() - began < 30
+    process.wait(180)  # it loads what tasks need before it listens

@@ -129,8 +129,19 @@ class Database:
 
         if not Path(self.file).is_file():
             raise InputError(where=self.where, problem="there is no such file; check the path")
-        with duckdb.connect(self.file, read_only=True) as connection:
-            found = pl.from_arrow(connection.sql(self.statement()).to_arrow_table())
+        # A view, or a query, could read any file of this machine.
+        config = {"enable_external_access": "false"}
+        with duckdb.connect(self.file, read_only=True, config=config) as connection:
+            try:
+                found = pl.from_arrow(connection.sql(self.statement()).to_arrow_table())
+            except duckdb.PermissionException:
+                raise InputError(
+                    where=self.where,
+                    problem=(
+                        "the query, or a view, reads files beside the database; read those files "
+                        "themselves, or copy them into a table of it"
+                    ),
+                ) from None
         assert isinstance(found, pl.DataFrame)
         return found
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from shoal.core.documents import Document, Json, parse_json
-from shoal.core.errors import OutputError, ShoalError
+from shoal.core.errors import InputError, OutputError, ShoalError
 from shoal.web.folder import Folder, write_text
 
 FOLDER = "answers"
@@ -19,15 +19,15 @@ KEPT = ("release", "compare")
 MOST = 64 * 2**20
 
 
-def keep(place: Path, task: str, answer: Document, stamp: Json) -> None:
+def keep(folder: Folder, place: Path, task: str, answer: Document, stamp: Json) -> None:
     """Write an answer down; a project whose folder cannot be written goes on without it.
 
     stamp: what changes where the table does.
     """
     if task in KEPT:
-        with suppress(OutputError):
+        with suppress(InputError, OutputError):
             text = json.dumps({"stamp": stamp, "answer": answer})
-            write_text(place / FOLDER / f"{task}.json", text)
+            write_text(folder.writable(place / FOLDER / f"{task}.json"), text)
 
 
 def kept(folder: Folder, place: Path, stamp: Json) -> dict[str, Document]:

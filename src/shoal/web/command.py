@@ -12,15 +12,27 @@ _OPTIONS = {
     "partitions": "--partitions",
     "partition_by": "--partition-by",
     "seed": "--seed",
+    "threads": "--threads",
     "separator": "--sep",
+}
+_RELEASE = {
+    "key": "--key",
+    "nested_in": "--nested-in",
+    "ledger": "--ledger",
+    "waive_composition": "--waive-composition",
+    "after": "--after",
+    "counterfeits": "--counterfeits",
+    "counterfeit_table": "--counterfeit-table",
+    "false_records": "--false-records",
 }
 _OUTPUT = {"out": "--out", "suppressed": "--suppressed", "class_file": "--class-file",
            "person_file": "--person-file"}  # fmt: skip
+_READING = {"encoding": "--encoding", "sheet": "--sheet", "skip_lines": "--skip-lines"}
 _REPORT = {"out": "--report", "audience": "--report-for", "by": "--by", "purpose": "--purpose",
            "recipient": "--recipient"}  # fmt: skip
 _CHECKS = {"profile": "--profile", "sampling_fraction": "--sampling-fraction",
            "weights": "--weights", "household": "--household",
-           "population": "--population", "learn": "--learn"}  # fmt: skip
+           "population": "--population", "learn": "--learn", "bound": "--bound"}  # fmt: skip
 
 
 def anonymize_command(request: Document, report: Document | None = None) -> str:
@@ -36,11 +48,14 @@ def anonymize_command(request: Document, report: Document | None = None) -> str:
         ...                    "output": {"out": "r.csv"}})
         'shoal anonymize a.csv --schema s.yaml --method refine --set effort=fast --out r.csv'
     """
-    words = ["shoal", "anonymize", *_start(request)]
+    words = ["shoal", "anonymize", *_start(request), *_named(request, _RELEASE)]
     output = _part(request, "output")
     is_usual = output.get("suppressed") == "remove"
     words += _named({**output, "suppressed": None} if is_usual else output, _OUTPUT)
-    words += _flags(request.get("output"), {"keep_order": "--keep-order"})
+    words += _flags(output, {"keep_order": "--keep-order", "replace_table": "--replace-table"})
+    is_safe = output.get("spreadsheet_safe")
+    if is_safe is not None:
+        words.append("--spreadsheet-safe" if is_safe else "--no-spreadsheet-safe")
     words += _named(request.get("checks"), _CHECKS)
     words += _flags(request.get("checks"), {"fidelity": "--fidelity"})
     words += ["--attacks"] if _part(request, "checks").get("attacks") == "all" else []
@@ -84,7 +99,7 @@ def _table(table: Json) -> Iterator[str]:
         yield from _named(table, {"table": "--table", "query": "--query"})
         return
     yield str(table.get("file"))
-    yield from _named(table, {"encoding": "--encoding", "skip_lines": "--skip-lines"})
+    yield from _named(table, _READING)
 
 
 def _named(part: Json, flags: dict[str, str]) -> Iterator[str]:
@@ -100,6 +115,8 @@ def _flags(part: Json, flags: dict[str, str]) -> list[str]:
 
 
 def _said(value: Json) -> str:
+    if isinstance(value, list):
+        return ",".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

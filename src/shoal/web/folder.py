@@ -123,14 +123,17 @@ class Folder:
                 self.below(beside / tree)
 
 
-_PLACES = ("key", "nested_in", "ledger", "out", "model", "class_file", "person_file", "population")
-"""What in a request, its output, its checks and a report is a place, where it is a text."""
+PLACES = (
+    "key", "nested_in", "ledger", "after", "false_records", "counterfeit_table", "out", "model",
+    "class_file", "person_file", "population",
+)  # fmt: skip
+"""What in a request, its output, its checks and a report is a place; a test holds it to be all."""
 
 
 def places_in(document: Document) -> Iterator[Json]:
     """Yield every place that a request of a release, or a report, reads or writes."""
     for name, value in document.items():
-        if name in _PLACES and value is not None:
+        if name in PLACES and value is not None:
             yield value
         elif name == "inputs" and isinstance(value, list):
             yield from value

@@ -16,6 +16,8 @@ from urllib.parse import parse_qs
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from shoal.web.texts import Texts, preferred
+
 MOST_UPLOAD = 2 * 2**30
 """Bytes that one request may bring: an upload of a table."""
 MOST_FORM = 4096
@@ -122,53 +124,57 @@ class Guard:
         await self.app(_stripped(scope), _limited(receive), _Dressed(send, nonce))
 
     async def _unknown(self, scope: Scope, heads: _Heads, receive: Receive, send: Send) -> None:
+        texts = Texts(preferred(heads.one("accept-language")))
         if self.password is not None:
-            await self._ask(scope, receive, send)
+            await self._ask(scope, texts, receive, send)
             return
         given = parse_qs(scope["query_string"].decode("ascii", "replace")).get("token", [""])[0]
         if scope["path"] == "/" and self.token is not None and _same(given, self.token):
             self.token = None  # it stands in histories and lists of processes: once is enough
             await self._enter(send)
             return
-        text = (
-            "Open the address that `shoal web` printed. It works once, in one browser; start "
-            "`shoal web` again for a new one."
-        )
-        await _answer(send, 403, text)
+        await _answer(send, 403, texts("guard.secret"))
 
     async def _enter(self, send: Send) -> None:
         cookie = f"{self.cookie}={self._session}; HttpOnly; SameSite=Strict; Path=/"
         cookie += "; Secure" if self.is_tls else ""
         await _answer(send, 303, "", [(b"location", b"/"), (b"set-cookie", cookie.encode())])
 
-    async def _ask(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _ask(self, scope: Scope, texts: Texts, receive: Receive, send: Send) -> None:
         """Ask for the password, and compare what was said, not too often."""
         assert self.password is not None
         if scope["method"] == "POST" and scope["path"] == "/login":
             now = time.monotonic()
             if now < self._not_before:
-                await _answer(send, 429, _FORM.format("Wait a moment, then try again."), html=True)
+                await _answer(send, 429, form(texts, "guard.wait"), html=True)
                 return
             said = parse_qs((await _body(receive)).decode("utf-8", "replace"))
             if _same(said.get("password", [""])[0], self.password):
                 await self._enter(send)
                 return
             self._not_before = now + SLOW
-            await _answer(send, 403, _FORM.format("That is not the password."), html=True)
+            await _answer(send, 403, form(texts, "guard.wrong"), html=True)
             return
         if scope["method"] == "GET" and scope["path"] == "/":
-            await _answer(send, 200, _FORM.format(""), html=True)
+            await _answer(send, 200, form(texts), html=True)
             return
-        await _answer(send, 403, "Give the password first.")
+        await _answer(send, 403, texts("guard.first"))
 
 
-_FORM = (
-    "<!doctype html><html lang=en><title>shoal</title><meta name=viewport "
-    'content="width=device-width"><body style="font:16px system-ui;max-width:24rem;margin:20vh '
-    'auto"><h1>shoal</h1><p role=alert>{}</p><form method=post action=/login>'
-    "<label>Password <input type=password name=password autofocus "
-    "autocomplete=current-password></label> <button>Open</button></form>"
-)
+def form(texts: Texts, problem: str | None = None) -> str:
+    """Return the page that asks for the password.
+
+    problem: the key of what went wrong.
+    """
+    said = "" if problem is None else texts(problem)
+    return (
+        f"<!doctype html><html lang={texts.language}><title>shoal</title><meta name=viewport "
+        'content="width=device-width"><meta name=color-scheme content="light dark">'
+        '<body style="font:16px system-ui;max-width:24rem;margin:20vh auto"><h1>shoal</h1>'
+        f"<p role=alert>{said}</p><form method=post action=/login>"
+        f"<label>{texts('guard.password')} <input type=password name=password autofocus "
+        f"autocomplete=current-password></label> <button>{texts('guard.open')}</button></form>"
+    )
 
 
 class _Heads:

@@ -20,10 +20,13 @@ from shoal.web.live import follow, listen, told
 from shoal.web.panels import STEPS, Panel
 from shoal.web.project import Project
 from shoal.web.risk_box import risk_box
+from shoal.web.snippet import snippet
 from shoal.web.state import State
-from shoal.web.texts import LANGUAGES, Texts
+from shoal.web.texts import Texts, preferred
 
 STATIC = Path(__file__).with_name("static")
+_OFTEN = 2.0
+"""Seconds between two looks at whether another program wrote into the folder."""
 
 
 def build(project: Project, table: str | None = None) -> Callable[[Request], Awaitable[None]]:
@@ -49,14 +52,15 @@ def build(project: Project, table: str | None = None) -> Callable[[Request], Awa
 
 
 def _language(request: Request) -> str:
-    """Return the language of a tab: what it asks for, or else what its browser prefers."""
-    asked = request.query_params.get("lang", "")
-    preferred = request.headers.get("accept-language", "")[:2].lower()
-    return next((each for each in (asked, preferred) if each in LANGUAGES), "en")
+    accepted = request.headers.get("accept-language", "")
+    return preferred(accepted, asked=request.query_params.get("lang", ""))
 
 
 def _draw(project: Project, texts: Texts) -> None:
-    ui.add_head_html('<link rel="stylesheet" href="/static/page.css">')
+    ui.add_head_html(
+        f'<link rel="stylesheet" href="/static/page.css"><meta name="shoal-language" '
+        f'content="{texts.language}"><script src="/static/page.js" defer></script>'
+    )
     ui.colors(primary="#005a94", negative="#a93c05", positive="#00694d")
     dark = ui.dark_mode(value=project.is_dark)
 
@@ -65,7 +69,10 @@ def _draw(project: Project, texts: Texts) -> None:
 
     listen(project, darken)
     _keys(project)
+    with Element("a").classes("skip").props('href="#steps"') as skip:
+        skip._text = texts("shell.skip")
     _top(project, texts)
+    _overtaken(project, texts)
     with Element("div").classes("frame"):
         with Element("nav").classes("rail").props(f'aria-label="{texts("shell.steps")}"'):
             follow(project, partial(_rail, project, texts), key=lambda: _standing(project))
@@ -90,7 +97,7 @@ def _keys(project: Project) -> None:
         elif key == "y":
             told(project.redo)()
 
-    ui.keyboard(on_key=pressed)
+    ui.keyboard(on_key=pressed, repeating=False, ignore=["input", "textarea"])
 
 
 def _top(project: Project, texts: Texts) -> None:
@@ -104,6 +111,24 @@ def _top(project: Project, texts: Texts) -> None:
         other = "de" if texts.language == "en" else "en"
         _icon("translate", texts("shell.language"), lambda: ui.navigate.to(f"/?lang={other}"))
         _icon("contrast", texts("shell.dark"), partial(_darken, project))
+
+
+def _overtaken(project: Project, texts: Texts) -> None:
+    """Say that another program wrote into the project's folder, and offer to read it."""
+    with Element("div").classes("note bad overtaken").props("role=alert") as place:
+        Element("span")._text = texts("shell.overtaken")
+        button = ui.button(texts("shell.reload"), icon="refresh").props("outline dense")
+
+    def look() -> None:
+        place.set_visibility(project.is_overtaken)
+
+    def read() -> None:
+        project.reload()
+        look()
+
+    button.on_click(told(read))
+    look()
+    ui.timer(_OFTEN, look)
 
 
 def _icon(icon: str, label: str, act: Callable[[], object]) -> ui.button:
@@ -212,19 +237,8 @@ def _command(project: Project, texts: Texts) -> None:
     if project.state.table is None:
         Element("p").classes("muted small")._text = texts("shell.no_table")
         return
-    code("shoal-command", anonymize_command(project.document, project.state.report), texts)
+    snippet("shoal-command", anonymize_command(project.document, project.state.report), texts)
     Element("p").classes("muted small")._text = texts("shell.command_where")
-
-
-def code(name: str, text: str, texts: Texts) -> None:
-    """Show a text that can be copied."""
-    Element("pre").classes("code").props(f'id="{name}" tabindex=0')._text = text
-    button = ui.button(texts("shell.copy"), icon="content_copy").props("flat dense size=sm")
-    button.on(
-        "click",
-        js_handler=f"""() => navigator.clipboard.writeText(
-        document.getElementById({name!r}).textContent)""",
-    )
 
 
 def _document(project: Project, texts: Texts, name: str) -> None:

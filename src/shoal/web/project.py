@@ -19,7 +19,7 @@ from shoal.schema.schema import Schema
 from shoal.web import answers
 from shoal.web.child import Children, Job
 from shoal.web.folder import Folder, digest, write_text
-from shoal.web.state import History, State, Step
+from shoal.web.state import History, State, Step, check_release, check_report
 
 if TYPE_CHECKING:
     from shoal.jobs.requests import ReleaseRequest
@@ -36,6 +36,12 @@ class StaleChangeError(ShoalError):
     """A change of something that has changed meanwhile."""
 
     template = "{what} was not done: it was changed {where}; look at it, and do it again"
+
+
+class BusyError(ShoalError):
+    """Work that was asked for while other work is done."""
+
+    template = "{what} was not begun: a job still runs; wait for it, or cancel it"
 
 
 class Project:
@@ -214,10 +220,13 @@ class Project:
         """Have a long task done by a child; see `web/tasks/`.
 
         Its answer is kept in `results` by the name of the task, and everybody is told. A job that
-        runs is ended first.
+        runs is not ended by that.
+
+        Raises:
+            BusyError: a job still runs.
         """
         if self.job is not None and self.job.is_running:
-            raise StaleChangeError(what=task, where="by a job that still runs: cancel it")
+            raise BusyError(what=task)
         self.job = self.children.start(self._job(task, asked, on_progress))
         self.tell()
         return self.job
@@ -252,7 +261,7 @@ class Project:
             if on_progress is not None:
                 on_progress(job)
             if job.result is not None and is_ours:
-                answers.keep(place, task, self.results[task], stamp)
+                answers.keep(self.folder, place, task, self.results[task], stamp)
             if not job.is_running:
                 self.tell()
 
@@ -271,10 +280,26 @@ class Project:
         self._load()
         self.version += 1
 
+    @property
+    def is_overtaken(self) -> bool:
+        """Say whether another program has changed what is on disk."""
+        try:
+            return any(digest(self.place / name) != kept for name, kept in self._kept.items())
+        except OutputError:
+            return True
+
     def reload(self) -> None:
-        """Take what is on disk; it can be undone."""
+        """Take what is on disk; it can be undone. What was removed there is written again.
+
+        Raises:
+            ShoalError: what is on disk is no project; nothing is changed.
+        """
         before = self.state
-        self._load()
+        if (self.place / REQUEST).is_file():
+            self._load()
+        else:
+            self._kept.clear()
+            self._set(before, "reload")
         self.history.enter(Step("reload", before, self.state))
         self.version += 1
         self.tell()
@@ -294,6 +319,8 @@ class Project:
             Schema.from_document(schema, where=SCHEMA, folder=self.place)
         report = self._read(REPORT) if (self.place / REPORT).is_file() else {}
         self.folder.check_places(given, report)
+        check_release(given)
+        check_report(report)
         self.state = State(table=table, schema=schema, release=given, report=report)
         for name in (SCHEMA, REQUEST, REPORT):
             self._kept[name] = digest(self.place / name)

@@ -12,6 +12,7 @@ from shoal.web.child import Job, Standing
 from shoal.web.live import follow, listen
 from shoal.web.plain import listed
 from shoal.web.project import SCHEMA, Project
+from shoal.web.reasons import reason
 from shoal.web.state import State
 from shoal.web.texts import Texts
 
@@ -115,7 +116,7 @@ def _notes(found: Document, limit: float | None, texts: Texts) -> None:
         Element("div").classes("note small")._text = texts("shell.sample", seen=seen, of=of)
     warnings = found.get("warnings")
     for each in warnings if isinstance(warnings, list) else ():
-        Element("div").classes("note bad small")._text = str(each)
+        Element("div").classes("note bad small")._text = reason(texts, str(each))
 
 
 def size_of(state: State) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import ssl
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -73,6 +74,8 @@ def serve(request: ServeRequest) -> int:
         ShoalError: it cannot be served as asked.
     """
     request.check()
+    if request.certificate is not None and request.key is not None:
+        _check_tls(request.certificate, request.key)
     folder = Folder.at(request.folder)
     if request.table is not None:
         table = folder.below(request.table)
@@ -100,6 +103,25 @@ def serve(request: ServeRequest) -> int:
     with suppress(KeyboardInterrupt):  # the ordinary end
         uvicorn.Server(config).run(sockets=[heard])
     return 0
+
+
+def _check_tls(certificate: str, key: str) -> None:
+    """Refuse files of TLS that cannot be served with.
+
+    Raises:
+        InputError: they cannot be read, or do not belong together.
+    """
+    try:
+        # A key with a password would be asked for in the middle of things: no password is right.
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
+            certificate, key, password=""
+        )
+    except OSError:  # as SSLError is
+        missing = [place for place in (certificate, key) if not Path(place).is_file()]
+        problem = "no such file; check the path"
+        if not missing:
+            problem = "needs a certificate in PEM, and its own key without a password"
+        raise InputError(where=(missing or ["--tls-cert, --tls-key"])[0], problem=problem) from None
 
 
 def application_of(project: Project, table: str | None = None) -> FastAPI:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from shoal.core.documents import Document, Json
+from shoal.core.errors import SchemaError
 
 MOST_STEPS = 200
 """Changes that can be undone."""
@@ -52,6 +53,66 @@ class State:
     def with_report(self, **entries: Json) -> Self:
         """Return the state with other entries of the report; None takes one out."""
         return replace(self, report=_merged(self.report, entries))
+
+
+_WORDS: Mapping[str, tuple[type, ...]] = {
+    "method": (str, dict), "output": (dict,), "checks": (dict,), "infer": (bool,),
+    "waive_composition": (list,),
+    **dict.fromkeys(("seed", "partitions", "threads"), (int,)),
+    **dict.fromkeys(("release", "partition_by", "separator", "key", "nested_in", "ledger", "after",
+                     "counterfeits", "false_records", "counterfeit_table"), (str,)),
+}  # fmt: skip
+"""What a request says beside table and schema, and as what."""
+_REPORT: Mapping[str, tuple[str, ...] | None] = {
+    "out": None, "purpose": None, "recipient": None, "by": None, "model": None,
+    "audience": ("internal", "external"), "export": ("python", "micropython", "javascript"),
+}  # fmt: skip
+"""What `report.yaml` says, and the words that it may say it in; None: any."""
+
+
+def check_release(release: Document) -> None:
+    """Refuse a request that the page cannot show; whether it can be meant is asked when it runs.
+
+    What reads requests reads tables, too, and is not loaded when a project is opened.
+
+    Raises:
+        SchemaError: names everything that is wrong with it.
+    """
+    from shoal.methods.registry import METHODS
+
+    faults = [f"there is no {name!r} in it" for name in release if name not in _WORDS]
+    for name, value in release.items():
+        if value is not None and not isinstance(value, _WORDS.get(name, (object,))):
+            faults.append(f"{name} is no {_WORDS[name][0].__name__}")
+    method, checks = release.get("method"), release.get("checks")
+    named = method.get("name") if isinstance(method, dict) else method
+    if named is not None and named not in ("auto", *METHODS):
+        faults.append(f"there is no such method; {', '.join(sorted(METHODS))}")
+    for name in ("learn", "profile", "weights", "household"):
+        said = checks.get(name) if isinstance(checks, dict) else None
+        if said is not None and not isinstance(said, str):
+            faults.append(f"{name} must be a text")
+    if faults:
+        raise SchemaError(where="request.yaml", faults=faults)
+
+
+def check_report(report: Document) -> None:
+    """Refuse a `report.yaml` that the page did not write, and cannot show.
+
+    Raises:
+        SchemaError: names everything that is wrong with it.
+    """
+    faults = []
+    for name, value in report.items():
+        words = _REPORT.get(name)
+        if name not in _REPORT:
+            faults.append(f"there is no {name!r} in it; {', '.join(_REPORT)}")
+        elif not isinstance(value, str):
+            faults.append(f"{name} must be a text")
+        elif words is not None and value not in words:
+            faults.append(f"{name} must be {', '.join(words)}")
+    if faults:
+        raise SchemaError(where="report.yaml", faults=faults)
 
 
 def _merged(document: Document, entries: Mapping[str, Json]) -> Document:

@@ -109,6 +109,19 @@ class Texts:
         return f"{minutes}{_NO_BREAK}min {rest}{_NO_BREAK}s"
 
 
+def preferred(accepted: str, asked: str = "") -> str:
+    """Return the language of a tab: what it asks for, or else what its browser prefers.
+
+    accepted: the browser's `Accept-Language`.
+
+    Example:
+        >>> preferred("fr-FR, de;q=0.9, en;q=0.8"), preferred("de", asked="en"), preferred("")
+        ('de', 'en', 'en')
+    """
+    wanted = [asked, *(each.strip()[:2].lower() for each in accepted.split(","))]
+    return next((each for each in wanted if each in LANGUAGES), "en")
+
+
 def _short(value: float) -> str:
     """Return a number with up to three digits that count after the point.
 

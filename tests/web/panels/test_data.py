@@ -80,7 +80,14 @@ def test_an_upload_that_breaks_off_leaves_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_table_of_a_database_is_what_a_request_says(project):
+@pytest.fixture
+def ward(folder):
+    """Files that databases may be in."""
+    for name in ("ward.db", "ward.duckdb"):
+        (folder / name).touch()
+
+
+def test_a_table_of_a_database_is_what_a_request_says(project, ward):
     assert database(project, " sqlite:///ward.db ", "stays", "") == {
         "database": "sqlite:///ward.db", "table": "stays",
     }  # fmt: skip
@@ -100,9 +107,19 @@ def test_a_table_of_a_database_is_what_a_request_says(project):
         ("sqlite:///../ward.db", "t", "", "outside"),
         ("sqlite:///ward.db", "", "", "either"),
         ("sqlite:///ward.db", "t", "SELECT 1", "either"),
+        ("SQLite:////etc/ward.db", "t", "", "outside"),
+        ("sqlite:///%2Fetc%2Fward.db", "t", "", "outside"),
+        ("sqlite:///file:/etc/ward.db", "t", "", "file:"),
+        ("sqlite:///ward.db?mode=rwc", "t", "", "alone"),
+        ("sqlite:///missing.db", "t", "", "no such file"),
+        ("duckdb:////etc/ward.duckdb", "t", "", "outside"),
+        ("duckdb:///../ward.duckdb", "t", "", "outside"),
+        ("sqlite:///ward.db", "", "ATTACH '/tmp/x.db' AS x", "SELECT"),
+        ("duckdb:///ward.duckdb", "", "COPY t TO '/tmp/x.csv'", "SELECT"),
+        ("postgresql://db/ward", "", "DELETE FROM t", "nothing is changed"),
     ],
 )
-def test_a_database_that_is_not_opened(project, address, table, query, why):
+def test_a_database_that_is_not_opened(project, ward, address, table, query, why):
     with pytest.raises(InputError, match=why) as caught:
         database(project, address, table, query)
     assert "pw" not in str(caught.value).replace("PGPASSWORD", "")

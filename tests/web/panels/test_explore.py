@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shoal.core.errors import SchemaError
+from shoal.core.errors import InputError, SchemaError
 from shoal.web.child import Job
 from shoal.web.folder import Folder
 from shoal.web.panels import explore
@@ -50,6 +50,12 @@ def test_what_is_asked_names_the_projects_own_files(project):
     assert asked["request"]["table"] == "t.csv"
     assert asked["k"] == [3, 5]
     assert asked["keep"] == "p/results/compare"
+
+
+def test_runs_are_not_kept_where_a_link_of_the_project_leads(project, tmp_path_factory):
+    (project.place / "results").symlink_to(tmp_path_factory.mktemp("outside"))
+    with pytest.raises(InputError, match="outside"):
+        question(project, methods=["flash"], sizes=[3], limits=[], sample=None)
 
 
 @pytest.mark.parametrize("size", ["", "many", "0", "-3", "2.5", "٣x", str(10**12)])

@@ -15,7 +15,11 @@ def test_it_is_written_where_the_form_says_with_the_command_beside_it(project):
         )
         tab.fire(tab.named("write"), "click")
         await tab.until(lambda: "written" in project.results)
-        await tab.until(lambda: "Verified and written" in tab.texts("note"))
+        await tab.until(lambda: "Verified and written:" in tab.texts("note"))
+        project.change("k", lambda s: s.with_schema(privacy=[{"model": "k-anonymity", "k": 4}]))
+        assert "Verified and written before the last change:" in tab.texts("note")
+        project.undo()
+        assert "Verified and written:" in tab.texts("note")
 
     in_a_tab(project, act)
     names = {place.name for place in (project.place / "results").iterdir()}
@@ -44,7 +48,10 @@ def test_a_place_outside_is_refused_with_a_word(project):
         for place in ("../out.csv", "/etc/out.csv", "https://example.org/o.csv"):
             tab.named("release-file").value = place
             assert "output" not in project.state.release
+            assert "folder" in str(tab.named("release-file").error)
         assert len(tab.user.notify.messages) == 3
+        tab.named("release-file").value = "o.csv"
+        assert tab.named("release-file").error is None
 
     in_a_tab(project, act, is_answered=False)
 

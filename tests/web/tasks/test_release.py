@@ -72,6 +72,17 @@ def test_a_release_that_is_tried_leaves_nothing(here):
     assert "stays" in found["report"]["title"] or found["report"]["kind"] == "release"
 
 
+def test_a_release_that_is_tried_does_not_stand_in_its_ledger(here):
+    here.change("book", lambda s: s.with_release(ledger="releases.db"))
+    run({"request": {**here.document}}, lambda part: None)
+    assert not Path("releases.db").exists()
+    written(here)
+    before = Path("releases.db").read_bytes()
+    tried = run({"request": {**here.document}}, lambda part: None)
+    assert Path("releases.db").read_bytes() == before
+    assert tried["report"]["decision"]["holds"] is True
+
+
 def test_what_is_written_keeps_its_promise_as_somebody_else_judges(here):
     files = written(here)["files"]
     with open(files[0], newline="") as file:

@@ -156,3 +156,19 @@ def test_a_file_that_is_gone_says_so(project):
     draft = draft_of(project, "sex")
     draft.follow()
     assert "gone.csv" in draft.problem
+
+
+def test_a_tree_is_not_written_where_a_link_of_the_project_leads(project, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside")
+    (project.place / "hierarchies").symlink_to(outside)
+    before = project.state
+
+    async def work():
+        draft = draft_of(project, "sex")
+        draft.bring("sex.csv", TREE.encode())
+        with pytest.raises(InputError, match="outside"):
+            draft.take("hierarchy of sex")
+
+    running(project, work)
+    assert list(outside.iterdir()) == []
+    assert project.state == before

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("playwright")
 
-from tests.web.chromium import browsed, needs_chromium
+from tests.web.chromium import SLOW, browsed, needs_chromium
 from tests.web.server import served
 
 from shoal.hierarchies.read import load_hierarchy
@@ -24,7 +24,7 @@ def label(page):
 
 
 def until(holds):
-    end = time.monotonic() + 60
+    end = time.monotonic() + SLOW / 1000
     while not holds():
         assert time.monotonic() < end, "it did not come about"
         time.sleep(0.03)

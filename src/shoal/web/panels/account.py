@@ -13,6 +13,7 @@ from nicegui.element import Element
 from shoal.core.documents import Document
 from shoal.web.panels.promise import sentence
 from shoal.web.plain import listed, mapping, share, whole
+from shoal.web.reasons import reason
 from shoal.web.texts import Texts
 
 
@@ -36,7 +37,7 @@ def decision(report: Document, run: Document, texts: Texts) -> None:
     _rule(mapping(found.get("profile")), texts)
     warnings = found.get("warnings")
     for warning in warnings if isinstance(warnings, list) else ():
-        Element("div").classes("note bad small")._text = str(warning)
+        Element("div").classes("note bad small")._text = reason(texts, str(warning))
 
 
 def promises(decision: Document, run: Document, texts: Texts) -> list[str]:
@@ -147,7 +148,7 @@ def not_protected(risk: Document, texts: Texts) -> None:
         _heading(texts, "not_protected")
         with Element("ul").classes("small"):
             for each in found:
-                Element("li")._text = str(each)
+                Element("li")._text = reason(texts, str(each))
 
 
 def worded(texts: Texts, group: str, name: str, otherwise: str | None = None) -> str:

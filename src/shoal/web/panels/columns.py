@@ -18,11 +18,17 @@ from shoal.web.panels.result import with_check
 from shoal.web.plain import mapping
 from shoal.web.project import Project
 from shoal.web.published import published
+from shoal.web.reasons import reason
 from shoal.web.state import State
 from shoal.web.texts import Texts
 
 LANES = (Role.IDENTIFYING, Role.PERSON, Role.QUASI, Role.SENSITIVE, Role.NEUTRAL)
 WAIVABLE = (*KEPT, Role.PERSON)
+_KEYS = """(e) => {
+  if (!/^([1-5]|Enter| )$/.test(e.key) || e.ctrlKey || e.metaKey || e.altKey) return;
+  e.preventDefault();
+  emit(e.key);
+}"""
 
 
 def build(project: Project, texts: Texts) -> None:
@@ -98,6 +104,7 @@ def _board(
 
 def _lane(project: Project, texts: Texts, role: Role, number: int, held: int) -> Element:
     lane = Element("div").classes("lane")
+    lane.props["role"] = "group"
     lane.props["aria-label"] = texts(f"columns.role_{role}")
     lane.on("dragover", js_handler="(e) => {e.preventDefault(); "
             "e.currentTarget.classList.add('over')}")  # fmt: skip
@@ -157,28 +164,21 @@ def _card(
     card = Element("div").classes("card chosen" if chosen == [name] else "card")
     card.props("draggable=true tabindex=0 role=button")
     card.props["aria-label"] = name
-    place = f"card-{list(project.state.columns).index(name)}"  # a name is data, and no script
-    card.props["id"] = place
+    # A name is data, and no script. By its id the focus finds a card that is drawn anew elsewhere.
+    card.props["id"] = f"card-{list(project.state.columns).index(name)}"
     card.on("dragstart", js_handler="(e) => e.dataTransfer.setData('text/plain', "
             f"{json.dumps(name)})")  # fmt: skip
     card.on("click", partial(choose, name))
 
-    client = ui.context.client
-
     def pressed(event: GenericEventArguments) -> None:
         key = str(event.args)
-        if key == "Enter":
+        if key in ("Enter", " "):
             choose(name)
         elif key.isdigit() and 1 <= int(key) <= len(LANES):
             move(project, name, LANES[int(key) - 1], texts)
-            # This card is gone by now, and one like it stands elsewhere: the focus goes with it.
-            client.run_javascript(
-                f"setTimeout(() => document.getElementById('{place}')?.focus(), 60)"
-            )
 
-    card.on(
-        "keydown", pressed, js_handler="(e) => {if (/^([1-5]|Enter)$/.test(e.key)) emit(e.key)}"
-    )
+    card.props["aria-keyshortcuts"] = "1 2 3 4 5 Enter"
+    card.on("keydown", pressed, js_handler=_KEYS)
     with card:
         Element("span").classes("title")._text = name
         picture = _answer(project, "columns", name)
@@ -293,7 +293,8 @@ def _evidence(project: Project, texts: Texts, name: str) -> None:
         Element("p").classes("small").style("margin: 0")._text = texts(
             "columns.proposed", role=proposed, sure=sure
         )
-        Element("p").classes("small muted").style("margin: 0")._text = str(verdict.get("why"))
+        why = Element("p").classes("small muted").style("margin: 0")
+        why._text = reason(texts, str(verdict.get("why")))
     facts: list[tuple[str, str]] = []
     distinct, records = picture.get("distinct"), picture.get("records")
     if isinstance(distinct, int) and isinstance(records, int):

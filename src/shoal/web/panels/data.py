@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from nicegui import ui
 from nicegui.element import Element
@@ -200,12 +200,25 @@ def database(
             problem="the address is written down: leave the password out of it, and put it into "
             "PGPASSWORD or ~/.pgpass before the page is started",
         )
-    if scheme.partition("+")[0] == "sqlite":
-        project.folder.below(rest.removeprefix("/"))
+    if scheme.partition("+")[0].lower() in ("sqlite", "duckdb"):
+        _check_database_file(project, rest.removeprefix("/"))
     named, asked = (table or "").strip(), (query or "").strip()
     if bool(named) == bool(asked):
         raise InputError(where="database", problem="name either a table or a query")
+    if asked and asked.split(maxsplit=1)[0].upper() not in ("SELECT", "WITH"):
+        raise InputError(
+            where="database", problem="a query begins with SELECT or WITH: nothing is changed here"
+        )
     return {"database": uri, **({"table": named} if named else {"query": asked})}
+
+
+def _check_database_file(project: Project, place: str) -> None:
+    """Refuse a file outside the folder, and names that a driver takes for more than a name."""
+    file = project.folder.below(unquote(place.partition("?")[0]))
+    if re.search(r"[?%#]|^file:", place, re.IGNORECASE):
+        raise InputError(where="database", problem="name the file alone, without ?, % or file:")
+    if not file.is_file():
+        raise InputError(where="database", problem="there is no such file; check the address")
 
 
 def _table(project: Project, texts: Texts) -> None:
@@ -256,7 +269,7 @@ def _when_read(is_read: Callable[[], bool], renew: Callable[[], None]) -> None:
 
 def found_facts(project: Project, facts: Document, texts: Texts) -> None:
     """Draw how the table is read, and what stands for a missing value in it."""
-    with Element("div").classes("chips").props(f'aria-label="{texts("data.found")}"'):
+    with Element("div").classes("chips").props(f'role=group aria-label="{texts("data.found")}"'):
         for name, value in _found(project, facts, texts):
             with Element("div").classes("chip"):
                 Element("span").classes("muted")._text = name

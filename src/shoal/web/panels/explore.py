@@ -123,8 +123,9 @@ def question(
 
     Raises:
         SchemaError: a size is no whole number, or nothing is to be compared.
+        InputError: what is compared would be kept outside the folder.
     """
-    keep = project.folder.name(project.place / "results" / "compare")
+    keep = project.folder.name(project.folder.below(project.place / "results" / "compare"))
     names: list[Json] = [str(each) for each in methods]
     numbers: list[Json] = [_size(each) for each in sizes]
     shares: list[Json] = [float(str(each)) for each in limits]

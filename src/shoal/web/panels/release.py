@@ -16,6 +16,7 @@ from shoal.web.command import anonymize_command, export_command, learn_command
 from shoal.web.live import follow, mirror, refused
 from shoal.web.plain import mapping
 from shoal.web.project import RESULTS, Project
+from shoal.web.snippet import snippet
 from shoal.web.state import State
 from shoal.web.texts import Texts
 
@@ -39,7 +40,13 @@ def _standing(project: Project) -> tuple[object, ...]:
     job = project.job
     running = job is not None and job.is_running
     return (project.state.table is None, running, id(project.results.get("written")),
+            _is_old(project),
             id(job) if job is not None and not running else None)  # fmt: skip
+
+
+def _is_old(project: Project) -> bool:
+    """Say whether something has changed since the release was written."""
+    return project.results.get("written", {}).get("asked") != project.fingerprint
 
 
 def places(project: Project) -> dict[str, str]:
@@ -97,7 +104,10 @@ def _place(project: Project, texts: Texts, name: str, value: str) -> None:
                 key = "out" if name == "report" else name
                 project.change(what, lambda state: state.with_report(**{key: place}))
         except ShoalError as error:
+            field.error = str(error)  # it stands beside what was typed, and is not written to
             refused(error)
+        else:
+            field.error = None
 
     field.on_value_change(lambda e: changed(str(e.value or "")))
     usual = places(project)["out" if name == "release" else name]
@@ -167,7 +177,8 @@ def encoder_of(project: Project) -> str | None:
     model, language = project.state.report.get("model"), project.state.report.get("export")
     if model is None or language is None:
         return None
-    return str(Path(str(model)).with_suffix("")) + LANGUAGES[str(language)]
+    ending = LANGUAGES.get(str(language))
+    return None if ending is None else str(Path(str(model)).with_suffix("")) + ending
 
 
 def commands(project: Project) -> list[str]:
@@ -193,7 +204,8 @@ def write(project: Project) -> Job | None:
             asked[name] = place
     try:
         project.request()
-        for place in (mapping(request["output"])["out"], report["out"], asked.get("model")):
+        out = mapping(request["output"])["out"]
+        for place in (out, report["out"], asked.get("model"), asked.get("export")):
             if place is not None:
                 project.folder.writable(place)
         return project.start("release", asked)
@@ -206,8 +218,7 @@ def _commands(project: Project, texts: Texts) -> None:
     if project.state.table is None:
         return
     Element("h3").style("margin: 18px 0 6px")._text = texts("shell.command")
-    pre = Element("pre").classes("code").props('id="release-command" tabindex=0')
-    pre._text = "\n".join(commands(project))
+    snippet("release-command", "\n".join(commands(project)), texts)
 
 
 def _write(project: Project, texts: Texts) -> None:
@@ -221,8 +232,10 @@ def _write(project: Project, texts: Texts) -> None:
         note._text = texts("release.nothing", problem=job.error)
     found = project.results.get("written", {}).get("files")
     if isinstance(found, list):
-        with Element("div").classes("note good").style("margin-top: 12px").props("role=status"):
-            Element("strong")._text = texts("release.done")
+        is_old = _is_old(project)
+        note = Element("div").classes("note" if is_old else "note good").props("role=status")
+        with note.style("margin-top: 12px"):
+            Element("strong")._text = texts("release.before" if is_old else "release.done")
             with Element("ul").classes("written"):
                 for place in found:
                     _one_written(project, texts, str(place))

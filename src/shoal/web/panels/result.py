@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from nicegui import ui
@@ -16,9 +17,11 @@ from shoal.web.live import follow, mirror, refused
 from shoal.web.panels import account
 from shoal.web.plain import listed, mapping, numbers_of, share
 from shoal.web.project import Project
+from shoal.web.reasons import reason
 from shoal.web.state import State
 from shoal.web.texts import Texts
 
+_NO_VALUE = re.compile(r"\(missing\)|[\d,]+ others")
 LEARNED = (2, 20)
 """Different values of a column that models can be trained to tell."""
 
@@ -207,7 +210,8 @@ def _sizes(risk: Document, look: Look, texts: Texts) -> None:
     found = mapping(risk.get("sizes"))
     names, after = found.get("names"), numbers_of(found.get("after"))
     if isinstance(names, list) and after is not None:
-        drawn = sizes([str(e) for e in names], numbers_of(found.get("before")), after, look)
+        said = [reason(texts, str(each)) for each in names]
+        drawn = sizes(said, numbers_of(found.get("before")), after, look)
         _chart(texts("result.sizes"), drawn)
 
 
@@ -237,8 +241,13 @@ def _column(column: Document, look: Look, texts: Texts) -> None:
     names = found.get("names")
     if isinstance(names, list) and names:
         before, after = (numbers_of(found.get(when)) for when in ("before", "after"))
-        drawn = histograms([str(e) for e in names], before, after, look)
+        drawn = histograms(_bar_names(names, texts), before, after, look)
         _chart(texts("result.column", column=str(column.get("name"))), drawn)
+
+
+def _bar_names(names: list[Json], texts: Texts) -> list[str]:
+    """Return what bars are called: values as they are, and what is no value in the language."""
+    return [reason(texts, name) if _NO_VALUE.fullmatch(name) else name for name in map(str, names)]
 
 
 def _chart(title: str, options: Document) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
@@ -19,6 +20,7 @@ from shoal.jobs.requests import LearnRequest, Output, ReleaseRequest, usual_chec
 from shoal.reports.document import ReportDocument
 
 _PEOPLE = ("population", "sampling_fraction", "weights", "household")
+_OWN = ("profile", "fidelity", "learn", "bound")
 
 
 def run(asked: Document, tell: Callable[[Document], None]) -> Document:
@@ -33,7 +35,8 @@ def run(asked: Document, tell: Callable[[Document], None]) -> Document:
     if request.output.out is None:
         with tempfile.TemporaryDirectory(prefix="shoal-try-") as folder:
             out = Path(folder) / "release.csv"
-            return _answer(release(as_asked(request, out=out)), request, {})
+            tried = aside(as_asked(request, out=out), Path(folder))
+            return _answer(release(tried), request, {})
     return _written(request, asked)
 
 
@@ -44,10 +47,28 @@ def as_asked(request: ReleaseRequest, *, out: Path | None = None) -> ReleaseRequ
     """
     usual = usual_checks(True if request.checks.attacks == "all" else None)
     people = {name: getattr(request.checks, name) for name in _PEOPLE}
-    own = {name: getattr(request.checks, name) for name in ("profile", "fidelity", "learn")}
+    own = {name: getattr(request.checks, name) for name in _OWN}
     checks = replace(usual, pictures=True, **own, **people)
     output = Output(out=out, suppressed="remove") if out else request.output
     return replace(request, output=output, checks=checks)
+
+
+def aside(request: ReleaseRequest, folder: Path) -> ReleaseRequest:
+    """Return a request that is tried: it is judged by a copy of its ledger, and enters it there.
+
+    What goes nowhere must not stand in the books as released.
+    """
+    books: dict[str, Path] = {}
+    for name in ("ledger", "after"):
+        place = getattr(request, name)
+        if place is None or str(place).isdigit():
+            continue
+        books[name] = folder / f"{name}{Path(place).suffix}"
+        if Path(place).is_file():
+            shutil.copy(place, books[name])  # with its mode: what others can read is refused
+    more = {name: folder / f"{name}.csv" for name in ("false_records", "counterfeit_table")
+            if getattr(request, name) is not None}  # fmt: skip
+    return replace(request, **books, **more)
 
 
 def _written(request: ReleaseRequest, asked: Document) -> Document:

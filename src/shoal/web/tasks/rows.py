@@ -12,6 +12,7 @@ from shoal.jobs.documents import request_from
 from shoal.jobs.look import look, side_by_side
 from shoal.jobs.release import release
 from shoal.jobs.requests import Checks, Output, ReleaseRequest
+from shoal.web.tasks.release import aside
 
 MOST = 12
 
@@ -23,7 +24,8 @@ def run(asked: Document, tell: Callable[[Document], None]) -> Document:
     with tempfile.TemporaryDirectory(prefix="shoal-rows-") as folder:
         out, classes = Path(folder) / "release.parquet", Path(folder) / "classes.csv"
         output = Output(out=out, suppressed="remove", keep_order=True, class_file=classes)
-        made = release(replace(request, output=output, checks=Checks()))
+        tried = replace(request, output=output, checks=Checks())
+        made = release(aside(tried, Path(folder)))
         numbers = look(classes).frame.to_series(-1).cast(int).to_list()
         pairs = side_by_side(look(request.table).frame, look(out).frame, numbers, most=MOST)
     columns: list[Json] = list(made.schema.released)

@@ -205,7 +205,7 @@ class Draft:
             place = PurePosixPath(self.project.hierarchy_place(self.column))
             mark = hashlib.sha256(text.encode()).hexdigest()[:8]
             entry = str(place.with_name(f"{place.stem}-{mark}.csv"))
-            write_text(self.project.place / entry, text)
+            write_text(self.project.folder.writable(self.project.place / entry), text)
         self._origin, self.is_taken = entry, True
         self.project.change(what, lambda state: state.with_column(self.column, hierarchy=entry))
         self._changed()
