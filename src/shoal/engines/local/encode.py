@@ -21,7 +21,7 @@ from shoal.core.watch import tell
 from shoal.edge.stream import EncodeReport
 from shoal.engines.base import Output
 from shoal.engines.encoding.batch import Batch, released_columns
-from shoal.engines.encoding.columns import ColumnCoder, distinct_rows
+from shoal.engines.encoding.columns import ColumnCoder
 from shoal.engines.encoding.tuples import Cover, TupleCounts
 from shoal.engines.local.kept import check_kept
 from shoal.engines.local.links import check_links
@@ -46,6 +46,7 @@ from shoal.model.coverage import precompute_coverage
 from shoal.model.model import RecodingModel
 from shoal.model.sets import SetEncoder
 from shoal.schema.sensitive import Scale
+from shoal.table.distinct import distinct_rows
 from shoal.table.frequency import NOBODY, ONCE
 
 BATCH = 250_000  # records; Polars reads several such batches ahead
