@@ -23,6 +23,7 @@ EARLIER = "\x00earlier"
 """The class of a record in an earlier release, -1 where that does not have it."""
 
 _ROWS = "\x00rows"
+_FIRST = 2**16
 
 
 @dataclass(frozen=True)
@@ -158,15 +159,20 @@ def _distinct(series: pl.Series) -> pl.Series:
     if not isinstance(series.dtype, (pl.Categorical, pl.Enum)):
         return series.unique()
     physical = series.to_physical()
+    places = (
+        None if not physical.null_count() else np.flatnonzero(physical.is_not_null().to_numpy())
+    )
     numbers = physical.drop_nulls().to_numpy()
-    somewhere = np.full(int(numbers.max()) + 1 if len(numbers) else 1, -1, dtype=np.int64)
-    if physical.null_count():
-        present = np.flatnonzero(physical.is_not_null().to_numpy())
-        somewhere[numbers] = present
-    else:
-        somewhere[numbers] = np.arange(len(numbers))
-    found = series.gather(somewhere[somewhere >= 0])
-    return found.extend_constant(None, 1) if physical.null_count() else found
+    used = np.zeros(int(numbers.max(initial=0)) + 1, dtype=np.bool_)
+    used[numbers] = True
+    somewhere = np.full(len(used), -1, dtype=np.int64)
+    for end in (_FIRST, len(numbers)):  # nearly all values stand among the first records
+        somewhere[numbers[:end]] = np.arange(min(end, len(numbers)))
+        if (somewhere[used] >= 0).all():
+            break
+    found = somewhere[used]
+    distinct = series.gather(found if places is None else places[found])
+    return distinct if places is None else distinct.extend_constant(None, 1)
 
 
 def _checked(source: Source, found: Frequencies) -> Frequencies:
