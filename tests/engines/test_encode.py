@@ -18,13 +18,13 @@ from tests.on_spark import ARROW, PACKED, read_parquet
 
 from shoal import api, edge
 from shoal.core.errors import InputError, NoSolutionError, OutputError
-from shoal.engines.encoding import columns as encode_keys
 from shoal.engines.encoding import tuples as encode_tuples
 from shoal.engines.local import encode as engine
 from shoal.engines.local import source
 from shoal.model import coverage
 from shoal.model.model import ModelColumn, RecodingModel
 from shoal.schema.schema import Schema
+from shoal.table import distinct
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 NAMES = ["mondrian", "clusters", "levels", "rules", "masks", "centroids"]
@@ -60,7 +60,7 @@ def test_small_batches_and_small_tables_of_keys_change_nothing(name, monkeypatch
     frame.write_csv(tmp_path / "t.csv")
     monkeypatch.setattr(source, "KEEP_BYTES", 0)
     monkeypatch.setattr(engine, "BATCH", 123)
-    monkeypatch.setattr(encode_keys, "_ROOM", 8)
+    monkeypatch.setattr(distinct, "_ROOM", 8)
     monkeypatch.setattr(coverage, "_MOST_BYTES", 0)
     monkeypatch.setattr(encode_tuples, "_MOST_ROWS", 100)
     pieces = api.encode(tmp_path / "t.csv", golden(name), on_unseen="nearest").table
@@ -246,8 +246,8 @@ def test_distinct_rows_with_and_without_a_sort(monkeypatch):
     sizes = [3, 1, 50, 7, 900]
     rows = np.stack(codes, axis=1)
     for room in (2, 100, 2**22):
-        monkeypatch.setattr(encode_keys, "_ROOM", room)
-        present, local = encode_keys.distinct_rows(codes, sizes)
+        monkeypatch.setattr(distinct, "_ROOM", room)
+        present, local = distinct.distinct_rows(codes, sizes)
         assert (present[local] == rows).all()
         assert len(np.unique(present, axis=0)) == len(present) == len(np.unique(rows, axis=0))
 

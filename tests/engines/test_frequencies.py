@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.core.errors import InputError
-from shoal.engines.local import frequencies as module
 from shoal.engines.local.frequencies import frequencies
-from shoal.engines.local.source import open_source
+from shoal.engines.local.source import Source, open_source
 from shoal.schema.schema import Schema
+from shoal.table import distinct
 
 pytestmark = pytest.mark.local("a part of the local engine itself")
 
@@ -63,10 +63,32 @@ def test_the_order_of_records_and_the_way_to_find_rows_change_nothing(records, c
     frame, shuffled = counted(chance.sample(records, len(records)))
     assert (found.table.codes == shuffled.table.codes).all()
     assert (found.table.counts == shuffled.table.counts).all()
-    quick = shuffled.rows_of(frame)
+    assert (found.rows_of(frame) == shuffled.rows_of(frame)).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(RECORDS, st.sampled_from([2, 2**22]))
+def test_a_table_that_does_not_fit_memory_is_counted_alike(records, room):
+    """There records are looked up batch by batch; in memory they are numbered while counted."""
+    frame, found = counted(records)
+    lazy, rows = found.held
+    assert found.rows_of(frame, of=lazy).tolist() == rows.tolist()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_locate", lambda known, asked, room: known.searchsorted(asked))
-        assert (shuffled.rows_of(frame) == quick).all()
+        patch.setattr(Source, "fits_memory", lambda _: False)
+        patch.setattr(distinct, "_ROOM", room)
+        _, streamed = counted(records)
+        assert streamed.held is None
+        assert streamed.rows_of(frame).tolist() == rows.tolist()
+    for name in ("codes", "counts", "sensitive"):
+        assert getattr(streamed.table, name).tolist() == getattr(found.table, name).tolist()
+    assert [c.domain.labels for c in streamed.coders] == [c.domain.labels for c in found.coders]
+
+
+def test_the_rows_of_another_batch_are_looked_up():
+    frame, found = counted([("1", "x", "7"), ("2", "y", "8"), ("1", "x", "7")])
+    lazy, _ = found.held
+    assert found.rows_of(frame[[1, 0]], of=lazy).tolist() == [1, 0]
+    assert found.rows_of(frame[[1, 0, 1]], of=frame.lazy()).tolist() == [1, 0, 1]
 
 
 def test_a_record_that_was_not_there_before_is_refused():

@@ -55,13 +55,12 @@ class Coder:
         nulls = raw.is_null().to_numpy() if raw.null_count() else None
         values = raw.fill_null(strategy="zero").to_numpy()
         if self.keys is None:
-            codes = self.lookup[np.minimum(values, len(self.lookup) - 1)]
-            is_new = values >= len(self.lookup)
+            codes = np.take(self.lookup, values, mode="clip")
+            if codes.size and values.max() >= len(self.lookup):
+                codes[values >= len(self.lookup)] = UNSEEN
         else:
             place = np.searchsorted(self.keys, values).clip(0, len(self.keys) - 1)
-            codes = self.lookup[place]
-            is_new = self.keys[place] != values
-        codes = np.where(is_new, UNSEEN, codes)
+            codes = np.where(self.keys[place] != values, UNSEEN, self.lookup[place])
         if nulls is not None:
             codes = np.where(nulls, np.int32(self.missing_code), codes)
         if codes.size and codes.min() < 0:

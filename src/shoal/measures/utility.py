@@ -16,6 +16,8 @@ from shoal.reports.release import OLD_NAMES
 from shoal.table.domain import Domain
 from shoal.table.recoding import Recoding
 
+_TABLE = 2**24  # pairs of a class and a value that are counted in a table instead of sorted
+
 
 @dataclass(frozen=True, kw_only=True)
 class Grouping:
@@ -186,6 +188,11 @@ def column_diversity(
         np.maximum.at(high, label, domain.position[values])
         share: NDArray[np.float64] = (high - low) / (domain.span or 1.0)
         return share
+    if classes * len(domain) <= _TABLE:
+        there = np.zeros(classes * len(domain), dtype=np.bool_)
+        there[label * len(domain) + values] = True
+        counted: NDArray[np.int64] = there.reshape(classes, -1).sum(axis=1, dtype=np.int64)
+        return counted / len(domain)
     seen = np.sort(label * len(domain) + values)  # np.unique takes ten times as long
     seen = seen[np.diff(seen, prepend=-1) > 0]
     distinct: NDArray[np.int64] = np.bincount(seen // len(domain), minlength=classes)
@@ -202,7 +209,12 @@ def minority_of(recoding: Recoding, column: int) -> int:
     kept = recoding.label >= 0
     values = recoding.table.sensitive[recoding.row[kept], column].astype(np.int64)
     size = len(recoding.table.sensitive_domains[column])
-    cells, where = np.unique(recoding.label[kept] * size + values, return_inverse=True)
+    key = recoding.label[kept] * size + values
+    if 0 < recoding.classes * size <= _TABLE:
+        found = np.bincount(key, recoding.count[kept], minlength=recoding.classes * size)
+        most = found.reshape(recoding.classes, size).max(axis=1)
+        return int(recoding.sizes.sum() - most.astype(np.int64).sum())
+    cells, where = np.unique(key, return_inverse=True)
     counts = np.bincount(where, weights=recoding.count[kept]).astype(np.int64)
     majority = np.zeros(recoding.classes, dtype=np.int64)
     np.maximum.at(majority, cells // size, counts)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.hierarchies.build import Mask
 from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.cut_places import Places, line_label
@@ -13,6 +16,7 @@ from shoal.model.cells import mask_of, masked_cell
 from shoal.model.document_types import Cell, MaskRule
 from shoal.model.model import Cuts, ModelColumn, RecodingModel
 from shoal.schema.schema import Attribute, Kind, Schema
+from shoal.table.distinct import distinct_rows
 from shoal.table.domain import Domain
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -38,9 +42,8 @@ def model_of_cuts(
         made = _Column(domain, schema.attribute(domain.name), cutting.places[j])
         used = sorted({code for column, code in cutting.cuts if column == j})
         boxes = [cutting.low, cutting.high, recoding.low, recoding.high]
-        column, number, cells = made.column(
-            used, list(zip(*(box[:, j].tolist() for box in boxes), strict=True))
-        )
+        ends, which = distinct_rows([box[:, j] for box in boxes], [len(domain)] * 4)
+        column, number, cells = made.column(used, ends.tolist(), which)
         columns.append(column)
         numbers.append(number)
         cells_of.append(cells)
@@ -62,6 +65,13 @@ def model_of_cuts(
     )
 
 
+def _as_they_come(numbers: NDArray[np.int32]) -> list[int]:
+    """Return the different numbers in the order of their first places."""
+    distinct, first = np.unique(numbers, return_index=True)
+    found: list[int] = distinct[np.argsort(first)].tolist()
+    return found
+
+
 class _Column:
     """One column on its way into a model."""
 
@@ -74,9 +84,12 @@ class _Column:
             self.mask = mask_of(self.rule, [text for text in domain.labels if text is not None])
 
     def column(
-        self, used: Sequence[int], boxes: Sequence[tuple[int, ...]]
+        self, used: Sequence[int], boxes: Sequence[list[int]], which: NDArray[np.int32]
     ) -> tuple[ModelColumn, dict[int, int], list[int]]:
-        """Return the column, the number of each cut, and the cell of each region."""
+        """Return the column, the number of each cut, and the cell of each region.
+
+        boxes: the codes of regions and of their labels, each once. which: those of each region.
+        """
         domain = self.domain
         missing = domain.has_missing
         inner = [code for code in used if not (missing and code == 1)]
@@ -87,26 +100,28 @@ class _Column:
         known: dict[tuple[object, ...], int] = {}  # the label of a region between two cuts
         variants: dict[tuple[int, int], int] = {}
         cells: list[Cell] = []
-        found, variant = [], []
-        for low, high, label_low, label_high in boxes:
+        cell_of = np.zeros(len(boxes), dtype=np.int64)
+        for at in _as_they_come(which):
+            low, high, label_low, label_high = boxes[at]
             label = self._label(label_low, label_high)
             key = (low, high, *sorted(map(str, label.items())))
             if key not in known:
                 known[key] = len(cells)
                 cut = [number[low] if low else -1, number.get(high + 1, end)]
-                which = variants[low, high] = variants.get((low, high), -1) + 1
+                variant = variants[low, high] = variants.get((low, high), -1) + 1
                 cells.append({"cut": cut, **label})
-                if which:
-                    cells[-1]["variant"] = which
-            found.append(known[key])
-            variant.append(cells[known[key]].get("variant", 0))
+                if variant:
+                    cells[-1]["variant"] = variant
+            cell_of[at] = known[key]
+        found = cell_of[which].tolist()
+        digit = [_DIGITS[cell.get("variant", 0)] for cell in cells]
         is_line = domain.tree is None
         cuts = Cuts(
             at=tuple(self.at[code] for code in inner),
             first=self.places.first if is_line else None,
             last=self.places.last if is_line else None,
             missing=missing,
-            variant="".join(_DIGITS[which] for which in variant) if any(variant) else None,
+            variant="".join([digit[cell] for cell in found]) if set(digit) - {"0"} else None,
         )
         column = ModelColumn(
             name=domain.name, scale=self.scale, root=domain.root, cells=tuple(cells),

@@ -25,6 +25,7 @@ from shoal.table.recoding import Recoding
 
 Numbers = NDArray[np.int64]
 _ROUNDS = 200
+_GONE = -2
 
 
 @dataclass
@@ -35,7 +36,7 @@ class Tree:
         column: of the cut; -1 of a leaf.
         code: the first one to the right of the cut.
         children: int32[nodes, 2], left and right.
-        parent: -1 of the root.
+        parent: -1 of the root; -2 of a node that is gone.
     """
 
     column: NDArray[np.int32]
@@ -47,19 +48,20 @@ class Tree:
     @classmethod
     def of(cls, column: NDArray[np.int32], code: NDArray[np.int32]) -> Tree:
         """Return a tree from its nodes, those of the left side first."""
-        children = np.zeros((len(column), 2), dtype=np.int32)
-        parent = np.full(len(column), -1, dtype=np.int32)
+        left, right, parent = [0] * len(column), [0] * len(column), [-1] * len(column)
         open_nodes: list[int] = []
         for node, cut in enumerate(column.tolist()):
             if open_nodes:
-                above = open_nodes[-1]
-                side = int(children[above, 0] != 0)
-                children[above, side], parent[node] = node, above
-                if side:
+                above = parent[node] = open_nodes[-1]
+                if left[above]:
+                    right[above] = node
                     open_nodes.pop()
+                else:
+                    left[above] = node
             if cut >= 0:
                 open_nodes.append(node)
-        return cls(column, code, children, parent)
+        children = np.array([left, right], dtype=np.int32).T
+        return cls(column, code, np.ascontiguousarray(children), np.array(parent, dtype=np.int32))
 
     def remove(self, leaf: int) -> None:
         """Take out the cut above a leaf: the other side takes its place."""
@@ -71,16 +73,18 @@ class Tree:
         for child in self.children[other].tolist():
             if child:
                 self.parent[child] = above
-        self.parent[[leaf, other]] = -2  # gone
+        self.parent[[leaf, other]] = _GONE
 
     def in_order(self) -> list[int]:
         """Return the nodes, each before those below it, the left side first."""
+        column, children = self.column.tolist(), self.children.tolist()
         found, waiting = [], [self.root]
         while waiting:
             node = waiting.pop()
             found.append(node)
-            if self.column[node] >= 0:
-                waiting += [int(self.children[node, 1]), int(self.children[node, 0])]
+            if column[node] >= 0:
+                left, right = children[node]
+                waiting += (right, left)
         return found
 
 
@@ -137,7 +141,7 @@ def cut_regions(found: Recoding, schema: Schema, promises: Sequence[Promise]) ->
     order = tree.in_order()
     inner = [node for node in order if tree.column[node] >= 0]
     left = _left_leaves(tree, order)
-    cuts = tuple((int(tree.column[node]), int(tree.code[node])) for node in inner)
+    cuts = tuple(zip(tree.column[inner].tolist(), tree.code[inner].tolist(), strict=True))
     released = narrowed(recoding)
     return Cutting(
         released, recoding.low, recoding.high, tuple(places), cuts,
@@ -147,17 +151,20 @@ def cut_regions(found: Recoding, schema: Schema, promises: Sequence[Promise]) ->
 
 def _holding(tree: Tree, found: Recoding, promises: Sequence[Promise]) -> Recoding | None:
     """Take out cuts until every region keeps the promise; None if not even one region does."""
+    regions = _Regions.of(tree, found)
     for turn in range(_ROUNDS):
-        recoding, leaves = _counted(tree, found)
+        recoding = regions.recoding()
         empty = recoding.sizes == 0
         wrong = empty | (recoding.persons < _least(promises))
         if not wrong.any():
             wrong = failing_classes(recoding, promises)
         if not wrong.any():
-            return recoding
-        if len(leaves) == 1:
+            return regions.recoding(boxes=True)
+        if len(regions.leaves) == 1:
             return None
+        leaves = regions.leaves.tolist()
         _remove(tree, leaves, np.flatnonzero(wrong), recoding.sizes, hurry=turn > _ROUNDS // 2)
+        regions.follow()
     return None
 
 
@@ -184,49 +191,76 @@ def _remove(tree: Tree, leaves: list[int], wrong: Numbers, sizes: Numbers, *, hu
             return
 
 
-def _counted(tree: Tree, found: Recoding) -> tuple[Recoding, list[int]]:
-    """Return the regions as a recoding of all records, and their leaves."""
-    table = found.table
-    low, high, leaves = _boxes(tree, [len(domain) for domain in table.domains])
-    number = np.full(len(tree.column), -1, dtype=np.int64)
-    number[leaves] = np.arange(len(leaves))
-    label = number[walk_tree(table.codes, tree.column, tree.code, tree.children)]
-    counted = Recoding(
-        table=table, low=low, high=high, row=np.arange(table.rows), label=label,
-        count=table.counts, facts=found.facts,
-    )  # fmt: skip
-    return counted, leaves
+@dataclass
+class _Regions:
+    """The leaves of a tree that loses cuts, and the leaf of every row of the table.
+
+    Attributes:
+        leaves: from left to right.
+        leaf: of each row.
+    """
+
+    tree: Tree
+    found: Recoding
+    leaves: Numbers
+    leaf: Numbers
+
+    @classmethod
+    def of(cls, tree: Tree, found: Recoding) -> _Regions:
+        """Return the regions of a whole tree."""
+        order = np.array(tree.in_order())
+        leaf = walk_tree(found.table.codes, tree.column, tree.code, tree.children)
+        return cls(tree, found, order[tree.column[order] < 0], leaf)
+
+    def follow(self) -> None:
+        """Follow the tree after cuts were taken out: only rows of leaves that are gone move."""
+        tree, codes = self.tree, self.found.table.codes
+        moving = np.flatnonzero(tree.parent[self.leaf] == _GONE)
+        self.leaf[moving] = walk_tree(codes[moving], tree.column, tree.code, tree.children)
+        order = np.array(tree.in_order())
+        self.leaves = order[tree.column[order] < 0]
+
+    def recoding(self, *, boxes: bool = False) -> Recoding:
+        """Return the regions as a recoding of all records; boxes: with the codes of each."""
+        table, tree = self.found.table, self.tree
+        number = np.full(len(tree.column), -1, dtype=np.int64)
+        number[self.leaves] = np.arange(len(self.leaves))
+        low = high = np.zeros((len(self.leaves), len(table.domains)), dtype=np.int32)
+        if boxes:
+            low, high = _boxes(tree, [len(domain) for domain in table.domains])
+            low, high = low[self.leaves], high[self.leaves]
+        return Recoding(
+            table=table, low=low, high=high, row=np.arange(table.rows), label=number[self.leaf],
+            count=table.counts, facts=self.found.facts,
+        )  # fmt: skip
 
 
-def _boxes(
-    tree: Tree, sizes: Sequence[int]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], list[int]]:
-    """Return the box of codes of each leaf, from left to right."""
+def _boxes(tree: Tree, sizes: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the box of codes of each node, those of one depth at a time."""
     low = np.zeros((len(tree.column), len(sizes)), dtype=np.int32)
     high = np.zeros_like(low)
     high[tree.root] = np.array(sizes, dtype=np.int32) - 1
-    leaves = []
-    for node in tree.in_order():
-        j, code = tree.column[node], tree.code[node]
-        if j < 0:
-            leaves.append(node)
-            continue
-        one, other = tree.children[node]
-        low[one], high[one] = low[node], high[node]
-        low[other], high[other] = low[node], high[node]
+    level = np.array([tree.root])
+    while len(level := level[tree.column[level] >= 0]):
+        j, code = tree.column[level], tree.code[level]
+        one, other = tree.children[level].T
+        low[one], high[one] = low[level], high[level]
+        low[other], high[other] = low[level], high[level]
         high[one, j], low[other, j] = code - 1, code
-    return low[leaves], high[leaves], leaves
+        level = np.concatenate((one, other))
+    return low, high
 
 
 def _left_leaves(tree: Tree, order: Sequence[int]) -> dict[int, int]:
     """Return how many leaves the left side of each node has."""
+    column, children = tree.column.tolist(), tree.children.tolist()
     many: dict[int, int] = {}
     left: dict[int, int] = {}
     for node in reversed(order):
-        if tree.column[node] < 0:
+        if column[node] < 0:
             many[node] = 1
             continue
-        one, other = tree.children[node].tolist()
+        one, other = children[node]
         left[node] = many[one]
         many[node] = many[one] + many[other]
     return left

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.table.distinct import distinct_rows
 from shoal.table.domain import Domain
 from shoal.table.recoding import Recoding
 
@@ -31,12 +32,10 @@ def narrowed(regions: Recoding) -> Recoding:
         if domain.tree is None:
             continue
         share = np.bincount(table.codes[:, j], table.counts, len(domain)).astype(np.float64)
-        boxes = np.stack(
-            [regions.low[:, j], regions.high[:, j], tight_low[:, j], tight_high[:, j]], axis=1
-        )
-        distinct, place = np.unique(boxes, axis=0, return_inverse=True)
-        found = np.array([_gain(domain, share, box) for box in distinct.tolist()]).reshape(-1, 2)
-        each = found[place.ravel()] * regions.sizes[:, None]
+        ends = [regions.low[:, j], regions.high[:, j], tight_low[:, j], tight_high[:, j]]
+        boxes, place = distinct_rows(ends, [len(domain)] * 4)
+        found = np.array([_gain(domain, share, box) for box in boxes.tolist()]).reshape(-1, 2)
+        each = found[place] * regions.sizes[:, None]
         useful = np.flatnonzero(each[:, 0] > 0)
         gains.append(each[useful, 0] * domain.weight)
         misses.append(each[useful, 1])
@@ -55,12 +54,10 @@ def narrowed(regions: Recoding) -> Recoding:
 
 def _tight(regions: Recoding) -> tuple[Codes, Codes]:
     """Return the smallest box around the records of each region."""
-    codes = regions.table.codes[regions.row]
-    low = np.full(regions.low.shape, np.iinfo(np.int32).max, dtype=np.int32)
-    high = np.full(regions.low.shape, -1, dtype=np.int32)
-    np.minimum.at(low, regions.label, codes)
-    np.maximum.at(high, regions.label, codes)
-    return low, high
+    order = np.argsort(regions.label, kind="stable")
+    starts = np.flatnonzero(np.diff(regions.label[order], prepend=-1))
+    codes = regions.table.codes[regions.row[order]]
+    return np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
 
 
 def _gain(domain: Domain, share: NDArray[np.float64], box: list[int]) -> tuple[float, float]:

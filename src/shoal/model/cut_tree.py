@@ -118,28 +118,30 @@ def regions_of(columns: Sequence[ColumnDocument], tree: TreeOfCuts) -> list[list
     ends = [len(column.get("cuts", [])) + 1 for column in columns]
     cells = [{_place_of(cell): i for i, cell in enumerate(column["cells"])} for column in columns]
     variants = [column.get("variant", "") for column in columns]
+    open_at = [end * 36 for end in ends]  # the place of each column's cell, as `_place_of` has it
+    varied = [j for j in range(width) if variants[j]]
     regions: list[list[int]] = []
-    waiting = [(0, len(cuts) + 1, [-1] * width, ends)]
+    waiting = [(0, len(cuts) + 1, open_at)]
     while waiting:
-        node, many, low, high = waiting.pop()
+        node, many, at = waiting.pop()
         if many == 1:
-            region = []
-            for j in range(width):
-                variant = variants[j]
-                which = DIGITS_36.find(variant[len(regions)]) if variant else 0
-                found = cells[j].get(((low[j] + 1) * 1000003 + high[j]) * 36 + which)
-                if found is None:
-                    return None
-                region.append(found)
+            if varied:
+                at = at.copy()
+                for j in varied:
+                    at[j] += DIGITS_36.find(variants[j][len(regions)])
+            region = [known.get(place, -1) for known, place in zip(cells, at)]
+            if -1 in region:
+                return None
             regions.append(region)
             continue
         j, cut, left = cuts[node] % width, cuts[node] // width, lefts[node]
-        if not 0 < left < many or not low[j] < cut < high[j]:
+        low, high = divmod(at[j] // 36, 1000003)
+        if not 0 < left < many or not low - 1 < cut < high:
             return None
-        right = low.copy()
-        right[j] = cut
-        waiting.append((node + left, many - left, right, high))
-        below = high.copy()
-        below[j] = cut
-        waiting.append((node + 1, left, low, below))
+        right = at.copy()
+        right[j] += (cut + 1 - low) * 1000003 * 36
+        waiting.append((node + left, many - left, right))
+        below = at.copy()
+        below[j] += (cut - high) * 36
+        waiting.append((node + 1, left, below))
     return regions

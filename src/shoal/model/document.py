@@ -82,6 +82,15 @@ def checked(document: object) -> ModelDocument:
     Raises:
         ModelFormatError: newer, damaged, hostile, or no model at all.
     """
+    return checked_with_regions(document)[0]
+
+
+def checked_with_regions(document: object) -> tuple[ModelDocument, list[list[int]]]:
+    """Return a checked document, and the cells of each class, which a tree takes long to say.
+
+    Raises:
+        ModelFormatError: see `checked`.
+    """
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise _refuse(
             f"not a model file: no format {FORMAT!r} in it; name one that shoal learn wrote"
@@ -94,8 +103,8 @@ def checked(document: object) -> ModelDocument:
     found: dict[str, object] = dict(document)
     for step in range(version, VERSION):
         found = UPGRADES[step](found)
-    _check(found)
-    return cast(ModelDocument, found)
+    regions = _check(found)
+    return cast(ModelDocument, found), regions
 
 
 def fingerprint_of(document: Mapping[str, object]) -> str:
@@ -129,16 +138,14 @@ def refuse_untrusted(document: object, trust: Trust | None = None) -> None:
         admit(document, fingerprint_of(document), trust or Trust(), document.get("counts"))
 
 
-def _check(document: Mapping[str, object]) -> None:
+def _check(document: Mapping[str, object]) -> list[list[int]]:
+    """Check every part; return the cells of each class."""
     _check_facts(document)
     about = _check_schema(document.get("schema"))
     quasi = _check_released(document, about)
     is_tree = document.get("tree") is not None
     sizes = _check_columns(document.get("columns"), quasi, about, is_tree=is_tree)
-    if is_tree:
-        _check_tree(document)
-    else:
-        _check_regions(document, sizes)
+    regions = _check_tree(document) if is_tree else _check_regions(document, sizes)
     levels = document.get("levels")
     if levels is not None and (
         not isinstance(levels, Mapping)
@@ -155,6 +162,7 @@ def _check(document: Mapping[str, object]) -> None:
         or not all(map(_is_text, signature.values()))
     ):
         raise _refuse("its signature is damaged")
+    return regions
 
 
 def _check_facts(document: Mapping[str, object]) -> None:
@@ -357,7 +365,7 @@ def _has_place(end: str, ground: _Ground) -> bool:
     return ground.scale == "text" or end in ground.places
 
 
-def _check_regions(document: Mapping[str, object], sizes: list[int]) -> None:
+def _check_regions(document: Mapping[str, object], sizes: list[int]) -> list[list[int]]:
     regions = document.get("regions")
     if not isinstance(regions, list) or not sizes:
         raise _refuse("its regions are missing")
@@ -370,14 +378,16 @@ def _check_regions(document: Mapping[str, object], sizes: list[int]) -> None:
                 raise _refuse("a region in it names a cell that is not there")
     if document.get("counts") is not None:
         _check_counts(document, len(regions))
+    return regions
 
 
-def _check_tree(document: Mapping[str, object]) -> None:
+def _check_tree(document: Mapping[str, object]) -> list[list[int]]:
     if "regions" in document:
         raise _refuse("it has a tree and regions; one of them is enough")
-    classes = checked_tree(document)
+    regions = checked_tree(document)
     if document.get("counts") is not None:
-        _check_counts(document, classes)
+        _check_counts(document, len(regions))
+    return regions
 
 
 def explicit_regions(document: ModelDocument) -> list[list[int]]:

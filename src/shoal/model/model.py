@@ -13,8 +13,7 @@ from shoal.model.column import label_of
 from shoal.model.document import (
     FORMAT,
     VERSION,
-    checked,
-    explicit_regions,
+    checked_with_regions,
     fingerprint_of,
     is_sealed,
     read_model,
@@ -210,7 +209,7 @@ class RecodingModel:
         Raises:
             ModelFormatError: it is newer, damaged, hostile, or no model at all.
         """
-        found = checked(document)
+        found, regions = checked_with_regions(document)
         try:
             schema = Schema.from_document(found["schema"], where="model")
         except ShoalError as error:
@@ -236,7 +235,7 @@ class RecodingModel:
                 )
                 for column in found["columns"]
             ),
-            regions=tuple(tuple(region) for region in explicit_regions(found)),
+            regions=tuple(tuple(region) for region in regions),
             tree=found.get("tree"),
             utility=dict(found["utility"]),
             counts=None if counts is None else tuple(counts),

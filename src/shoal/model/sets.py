@@ -180,12 +180,25 @@ class SetEncoder(Encoder):
         blocks: columns for so many classes as one set holds, and then for the next ones.
     """
 
-    regions: list[list[int]]
+    regions: Sequence[Sequence[int]]
     blocks: list[list[SetColumn]]
+
+    def __init__(
+        self,
+        model: ModelDocument,
+        on_unseen: str | None = None,
+        suppressed: str = "star",
+        *,
+        regions: Sequence[Sequence[int]] | None = None,
+    ) -> None:
+        """Make ready; regions: the cells of each class, where they are known already."""
+        self._known_regions = regions
+        super().__init__(model, on_unseen, suppressed)
 
     def _index(self, model: ModelDocument) -> CutTree | CellIndex:
         entries = model["columns"]
-        self.regions = explicit_regions(model)
+        known = self._known_regions
+        self.regions = explicit_regions(model) if known is None else known
         self.blocks = []
         self.block = block_size(len(self.regions), sum(len(cells) for cells in self.cells))
         for begin in range(0, max(len(self.regions), 1), self.block):
@@ -204,10 +217,10 @@ class SetEncoder(Encoder):
 
     def region(self, number: int) -> list[int]:
         """Return the cells of a class."""
-        return self.regions[number]
+        return list(self.regions[number])
 
     def _block(
-        self, entries: Sequence[ColumnDocument], regions: list[list[int]]
+        self, entries: Sequence[ColumnDocument], regions: Sequence[Sequence[int]]
     ) -> list[SetColumn]:
         bits = [[0] * len(entry["cells"]) for entry in entries]
         for place, region in enumerate(regions):

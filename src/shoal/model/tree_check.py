@@ -93,8 +93,8 @@ def _are_counts(values: object) -> TypeGuard[list[int]]:
     return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
 
 
-def checked_tree(document: Mapping[str, object]) -> int:
-    """Check the tree of a document whose columns are checked; return its number of classes.
+def checked_tree(document: Mapping[str, object]) -> list[list[int]]:
+    """Check the tree of a document whose columns are checked; return the cells of its classes.
 
     Raises:
         ModelFormatError: it is no tree, or a region of it has no cell.
@@ -110,6 +110,7 @@ def checked_tree(document: Mapping[str, object]) -> int:
     classes = len(tree["cut"]) + 1
     if any(len(column.get("variant", " " * classes)) != classes for column in columns):
         raise _refuse("its variants do not fit its tree")
-    if not columns or regions_of(columns, cast(TreeOfCuts, tree)) is None:
+    regions = regions_of(columns, cast(TreeOfCuts, tree)) if columns else None
+    if regions is None:
         raise _refuse("its tree does not fit its cells")
-    return classes
+    return regions

@@ -1,16 +1,13 @@
-"""From the values of a column to numbers, and from numbers to distinct rows."""
+"""From the values of a column to numbers."""
 
 from __future__ import annotations
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.engines.test_encode import golden, strange_people
 
-from shoal.engines.encoding import columns
-from shoal.engines.encoding.columns import ColumnCoder, distinct_rows
+from shoal.engines.encoding.columns import ColumnCoder
 from shoal.model.sets import SetEncoder
 
 pytestmark = pytest.mark.local("a part of the local engine itself")
@@ -19,39 +16,6 @@ pytestmark = pytest.mark.local("a part of the local engine itself")
 @pytest.fixture(scope="module")
 def encoder():
     return SetEncoder(golden("mondrian").to_document(), "suppress")
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.data(), st.lists(st.integers(1, 9), min_size=1, max_size=6), st.sampled_from([2, 2**22]))
-def test_distinct_rows_are_those_of_numpy(data, sizes, room):
-    records = data.draw(st.integers(1, 20))
-    drawn = [
-        data.draw(st.lists(st.integers(0, size - 1), min_size=records, max_size=records))
-        for size in sizes
-    ]
-    codes = [np.array(column, dtype=np.int32) for column in drawn]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(columns, "_ROOM", room)
-        rows, number = distinct_rows(codes, sizes)
-    wanted = np.stack(codes, axis=1)
-    assert (rows[number] == wanted).all()
-    assert (rows.dtype, number.dtype) == (np.int32, np.int32)
-    assert len(rows) == len(np.unique(wanted, axis=0)) == len(np.unique(rows, axis=0))
-
-
-def test_no_record_has_no_row():
-    rows, number = distinct_rows([np.zeros(0, dtype=np.int32)] * 2, [3, 4])
-    assert rows.shape == (0, 2)
-    assert len(number) == 0
-
-
-def test_keys_beyond_32_bits_do_not_overflow(monkeypatch):
-    """Where a renumbered table times the next column leaves 32 bits."""
-    chance = np.random.default_rng(2)
-    size = 50_000
-    codes = [chance.integers(0, size, 3000).astype(np.int32) for _ in range(3)]
-    rows, number = distinct_rows(codes, [size] * 3)
-    assert (rows[number] == np.stack(codes, axis=1)).all()
 
 
 @pytest.mark.parametrize("kind", ["text", "categorical"])

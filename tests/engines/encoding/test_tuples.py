@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.engines.test_encode import golden, strange_people
 
 from shoal.engines.encoding import tuples as module
-from shoal.engines.encoding.columns import ColumnCoder, distinct_rows
+from shoal.engines.encoding.columns import ColumnCoder
 from shoal.engines.encoding.tuples import (
     CodedAssignment,
     Cover,
@@ -25,6 +25,7 @@ from shoal.model.batch import Judge, assign_classes
 from shoal.model.column import Rejected
 from shoal.model.sets import SetEncoder
 from shoal.privacy import KAnonymity, LDiversity
+from shoal.table.distinct import distinct_rows
 
 pytestmark = pytest.mark.local("a part of the local engine itself")
 

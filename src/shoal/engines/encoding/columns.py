@@ -1,8 +1,8 @@
-"""Look-up tables of columnar encoding: from texts to numbers, and from numbers to one key."""
+"""Look-up tables of columnar encoding: from texts to numbers of what covers them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from secrets import randbits
 from typing import TypeAlias
@@ -19,7 +19,6 @@ from shoal.model.sets import SetEncoder
 Value: TypeAlias = str | float | None
 """A value as the encoder reads it: a text, a number that never was a text, or missing."""
 
-_ROOM = 2**22  # keys that are numbered through a table instead of a sort
 _NEW = np.int32(-1)
 
 
@@ -113,56 +112,3 @@ class ColumnCoder:
             self.values.append(value)
             self.sets.append(covers)
         return number
-
-
-def distinct_rows(
-    codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the distinct rows of coded columns, and the number of each record's row.
-
-    Codes are packed into one key; whenever the keys would leave a small table, those in
-    use are numbered anew. No sort as long as the distinct rows fit the table.
-    """
-    records = len(codes[0])
-    present = np.zeros((1, 0), dtype=np.int32)
-    key: NDArray[np.int32 | np.int64] = np.zeros(records, dtype=np.int32)
-    packed: list[int] = []  # sizes of the columns in a key since the last numbering
-    room = 1
-    for j, size in enumerate(sizes):
-        if packed and room * size > _ROOM:
-            present, key = _renumber(present, key, packed, room)
-            packed, room = [], len(present)
-        if room * size >= 2**31:
-            key = key.astype(np.int64)
-        packed.append(size)
-        if size > 1:
-            key = codes[j].astype(key.dtype, copy=False) if room == 1 else key * size + codes[j]
-        room *= size
-    present, key = _renumber(present, key, packed, room)
-    return present, key.astype(np.int32, copy=False)
-
-
-def _renumber(
-    present: NDArray[np.int32],
-    key: NDArray[np.int32 | np.int64],
-    packed: list[int],
-    room: int,
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Number the keys in use; packed: the sizes of the columns that are in a key."""
-    if room <= 4 * _ROOM:
-        used = np.zeros(room, dtype=np.bool_)
-        used[key] = True
-        found = np.flatnonzero(used)
-        place = np.zeros(room, dtype=np.int32)
-        place[found] = np.arange(len(found), dtype=np.int32)
-        number: NDArray[np.int32] = place[key]
-    else:
-        found, inverse = np.unique(key, return_inverse=True)
-        number = inverse.astype(np.int32)
-    columns = []
-    rest = found
-    for size in reversed(packed):
-        rest, code = np.divmod(rest, size)
-        columns.append(code.astype(np.int32))
-    new = np.stack(columns[::-1], axis=1) if columns else np.zeros((len(found), 0), np.int32)
-    return np.concatenate((present[rest], new), axis=1), number

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -19,9 +20,9 @@ from numpy.typing import NDArray
 
 from shoal.core.watch import tell
 from shoal.edge.stream import EncodeReport
-from shoal.engines.base import Output
+from shoal.engines.base import Checks, Compared, Output, Written
 from shoal.engines.encoding.batch import Batch, released_columns
-from shoal.engines.encoding.columns import ColumnCoder, distinct_rows
+from shoal.engines.encoding.columns import ColumnCoder
 from shoal.engines.encoding.tuples import Cover, TupleCounts
 from shoal.engines.local.kept import check_kept
 from shoal.engines.local.links import check_links
@@ -45,7 +46,11 @@ from shoal.model.batch import EACH, Judge
 from shoal.model.coverage import precompute_coverage
 from shoal.model.model import RecodingModel
 from shoal.model.sets import SetEncoder
+from shoal.privacy import Promise
+from shoal.reports.release import Verification
+from shoal.schema.schema import Schema
 from shoal.schema.sensitive import Scale
+from shoal.table.distinct import distinct_rows
 from shoal.table.frequency import NOBODY, ONCE
 
 BATCH = 250_000  # records; Polars reads several such batches ahead
@@ -71,7 +76,9 @@ class LocalEncoding:
         cls, source: Source, model: RecodingModel, *, on_unseen: str | None, star: bool
     ) -> LocalEncoding:
         """Check a table against a model; nothing is encoded yet."""
-        encoder = SetEncoder(model.to_document(), on_unseen, "star" if star else "remove")
+        encoder = SetEncoder(
+            model.to_document(), on_unseen, "star" if star else "remove", regions=model.regions
+        )
         columns = released_columns(source.where, source.columns, model.schema)
         quasi = encoder.names
         # A CSV file is dictionary-coded while it is read; other columns are when they are used.
@@ -173,7 +180,7 @@ class LocalEncoding:
             yield Chunk(pl.DataFrame(columns), None)
 
     @contextmanager
-    def write(self, output: Output) -> Iterator[LocalWritten]:
+    def write(self, output: Output) -> Iterator[Written]:
         """Encode; what is written is published at the end, if nothing was raised."""
         inputs = (*inputs_of(self.source.given), *output.inputs)
         if output.file is None:
@@ -199,11 +206,35 @@ class LocalEncoding:
                 dictionary=self.source.dictionary,
             )  # fmt: skip
             tell("verify")
-            written = open_source(file, separator=separator)
             if by_person:
+                written = open_source(file, separator=separator)
                 yield LocalWritten.with_people(written, people)
             else:
-                yield LocalWritten(written)
+                yield _Encoded(file, separator)
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    """A file of encoded records that is not yet published; it is read only where it is judged."""
+
+    file: Path
+    separator: str
+    table: object = None
+
+    def verify(self, schema: Schema, promise: Sequence[Promise]) -> Verification:
+        """Read it again and judge it."""
+        return self._opened().verify(schema, promise)
+
+    def compare_persons(self, checks: Checks, *, centroids: bool, seed: int) -> Compared:
+        """Measure and attack its persons, where they are known."""
+        return self._opened().compare_persons(checks, centroids=centroids, seed=seed)
+
+    def class_numbers(self) -> NDArray[np.int64]:
+        """Refuse: only releases have classes of their own."""
+        return self._opened().class_numbers()
+
+    def _opened(self) -> LocalWritten:
+        return LocalWritten(open_source(self.file, separator=self.separator))
 
 
 def _person_numbers(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -15,72 +16,63 @@ from shoal.engines.local.source import Source
 from shoal.engines.person_key import WHO, persons_of_rows
 from shoal.engines.refusals import no_record
 from shoal.schema.schema import Schema
+from shoal.table.distinct import RowPlaces, distinct_rows
 from shoal.table.frequency import FrequencyTable, further_codes, join_rows
 
 EARLIER = "\x00earlier"
 """The class of a record in an earlier release, -1 where that does not have it."""
 
 _ROWS = "\x00rows"
+_FIRST = 2**16
 
 
 @dataclass(frozen=True)
 class Frequencies:
-    """A frequency table and what is needed to find a record's row in it again."""
+    """A frequency table and what is needed to find a record's row in it again.
+
+    Attributes:
+        coders: the quasi-identifiers, then the sensitive columns.
+        held: the scan in memory that was counted, and the row of each of its records; None: it
+            does not fit memory.
+    """
 
     table: FrequencyTable
-    coders: tuple[Coder, ...]  # the quasi-identifiers, then the sensitive columns
+    coders: tuple[Coder, ...]
     columns: tuple[str, ...]
+    held: tuple[pl.LazyFrame, NDArray[np.int32]] | None = field(default=None, repr=False)
 
-    def rows_of(self, batch: pl.DataFrame) -> NDArray[np.int64]:
-        """Return the row of the frequency table for each record of a batch."""
-        full = np.concatenate((self.table.codes, self.table.sensitive), axis=1)
+    def rows_of(self, batch: pl.DataFrame, *, of: pl.LazyFrame | None = None) -> NDArray[np.int64]:
+        """Return the row of the frequency table for each record of a batch.
+
+        of: the scan that the batch is all of.
+        """
+        if self.held is not None and of is self.held[0] and batch.height == len(self.held[1]):
+            return self.held[1].astype(np.int64)
         coded = with_codes(batch.lazy().select(self.columns), self.columns).collect()
-        further = self._further(batch)
-        known: NDArray[np.int64] = np.zeros(self.table.rows, dtype=np.int64)
-        asked: NDArray[np.int64] = np.zeros(batch.height, dtype=np.int64)
-        room = 1
-        for column in range(len(self.coders) + len(further)):
-            if column >= len(self.coders):
-                own, other = further[column - len(self.coders)]
-                size = int(own.max(initial=0)) + 1
-            else:
-                own, other = full[:, column], self.coders[column].codes(coded[self.columns[column]])
-                size = max(len(self.coders[column].domain), 1)
-            if room * size >= 2**62:  # make the keys dense again before they overflow
-                distinct, known = np.unique(known, return_inverse=True)
-                asked = np.searchsorted(distinct, asked)
-                room = len(distinct)
-            known = known * size + own
-            asked *= size
-            asked += other
-            room *= size
-        # Rows are sorted by their codes, so the packed keys are sorted too.
-        rows = _locate(known, asked, room=room)
-        if (known[rows] != asked).any():
+        own = [
+            coder.codes(coded[name]) for coder, name in zip(self.coders, self.columns, strict=True)
+        ]
+        persons, earlier = self.table.persons, self.table.earlier
+        further = further_codes(
+            None if persons is None else batch[WHO].to_numpy(),
+            None if earlier is None else batch[EARLIER].to_numpy(),
+        )
+        rows = self._places.find([*own, *further])
+        if rows is None:
             raise InputError(
                 where="table", problem="holds a record that was not there before; did it change?"
             )
         return rows
 
-    def _further(self, batch: pl.DataFrame) -> list[tuple[NDArray[np.int32], NDArray[np.int32]]]:
-        """Return the further codes of rows and records: persons, and earlier classes.
-
-        Who has one record is not told apart; neither are those who are nobody.
-        """
-        persons, earlier = self.table.persons, self.table.earlier
-        asked = further_codes(
-            None if persons is None else batch[WHO].to_numpy(),
-            None if earlier is None else batch[EARLIER].to_numpy(),
-        )
-        return list(zip(further_codes(persons, earlier), asked, strict=True))
-
-
-def _locate(known: NDArray[np.int64], asked: NDArray[np.int64], *, room: int) -> NDArray[np.int64]:
-    if room <= 2**24:
-        place = np.zeros(room, dtype=np.int64)
-        place[known] = np.arange(len(known))
-        return place[asked]
-    return np.searchsorted(known, asked).clip(0, len(known) - 1)
+    @cached_property
+    def _places(self) -> RowPlaces:
+        """The rows as keys. Who has one record is not told apart; nor are those who are nobody."""
+        table = self.table
+        full = np.concatenate((table.codes, table.sensitive), axis=1)
+        sizes = [max(len(coder.domain), 1) for coder in self.coders]
+        further = further_codes(table.persons, table.earlier)
+        sizes += [int(codes.max(initial=0)) + 1 for codes in further]
+        return RowPlaces.of([*full.T, *further], sizes)
 
 
 def frequencies(
@@ -104,6 +96,8 @@ def frequencies(
         InputError: no record, or a column whose values do not fit its kind.
     """
     columns = (*schema.quasi, *sensitive)
+    if source.fits_memory() and not schema.person and not is_nested:
+        return _checked(source, _in_memory(source, lazy, schema, columns))
     keys = [*columns, *([WHO] if schema.person else []), *([EARLIER] if is_nested else [])]
     coded = with_codes(lazy.select(keys), columns)
     grouped = source.collect(coded.group_by(keys).agg(pl.len().alias(_ROWS)))
@@ -131,12 +125,65 @@ def frequencies(
         else None,
         earlier=grouped[EARLIER].to_numpy() if is_nested else None,
     )
-    if source.shape is not None and table.records != source.shape.records:
+    return _checked(source, Frequencies(table=table, coders=tuple(coders), columns=columns))
+
+
+def _in_memory(
+    source: Source, lazy: pl.LazyFrame, schema: Schema, columns: tuple[str, ...]
+) -> Frequencies:
+    """Count a table in memory: each column is coded once, and the row of each record kept."""
+    coded = source.collect(with_codes(lazy.select(columns), columns))
+    if not coded.height:
+        raise no_record(source.where)
+    coders, codes = [], []
+    for name in columns:
+        series = coded[name]
+        coder = coder_of(_distinct(series), schema, name)
+        codes.append(coder.codes(series))
+        coders.append(coder)
+    present, row = distinct_rows(codes, [max(len(coder.domain), 1) for coder in coders])
+    width = len(schema.quasi)
+    domains = tuple(coder.domain for coder in coders)
+    table = FrequencyTable(
+        domains=domains[:width],
+        codes=np.ascontiguousarray(present[:, :width]),
+        counts=np.bincount(row, minlength=len(present)).astype(np.int64),
+        sensitive_domains=domains[width:],
+        sensitive=np.ascontiguousarray(present[:, width:]),
+    )
+    return Frequencies(table=table, coders=tuple(coders), columns=columns, held=(lazy, row))
+
+
+def _distinct(series: pl.Series) -> pl.Series:
+    """Return each value of a column once; texts that are coded are found by their numbers."""
+    if not isinstance(series.dtype, (pl.Categorical, pl.Enum)):
+        return series.unique()
+    physical = series.to_physical()
+    places = (
+        None if not physical.null_count() else np.flatnonzero(physical.is_not_null().to_numpy())
+    )
+    numbers = physical.drop_nulls().to_numpy()
+    used = np.zeros(int(numbers.max(initial=0)) + 1, dtype=np.bool_)
+    used[numbers] = True
+    somewhere = np.full(len(used), -1, dtype=np.int64)
+    for end in (_FIRST, len(numbers)):  # nearly all values stand among the first records
+        somewhere[numbers[:end]] = np.arange(min(end, len(numbers)))
+        if (somewhere[used] >= 0).all():
+            break
+    found = somewhere[used]
+    distinct = series.gather(found if places is None else places[found])
+    return distinct if places is None else distinct.extend_constant(None, 1)
+
+
+def _checked(source: Source, found: Frequencies) -> Frequencies:
+    """Refuse a file of which not all records were read."""
+    records = found.table.records
+    if source.shape is not None and records != source.shape.records:
         raise InputError(
             where=source.where,
             problem=(
-                f"{source.shape.records} records were counted but {table.records} were read; "
+                f"{source.shape.records} records were counted but {records} were read; "
                 "the file changed, or its quotes do not pair up"
             ),
         )
-    return Frequencies(table=table, coders=tuple(coders), columns=columns)
+    return found

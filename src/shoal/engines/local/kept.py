@@ -83,6 +83,9 @@ def _in_memory(
     records = frame.height if weights is None else int(weights.sum())
     counted = {}
     for name in names:
+        if isinstance(frame.schema[name], (pl.Categorical, pl.Enum)):
+            counted[name] = (records, *_of_codes(frame[name], weights))
+            continue
         there = _present(frame[name])
         values = frame[name].filter(there)
         present = values.len() if weights is None else int(weights.filter(there).sum())
@@ -91,6 +94,17 @@ def _in_memory(
             distinct = values.n_unique()
         counted[name] = records, present, distinct
     return sample, counted
+
+
+def _of_codes(values: pl.Series, weights: pl.Series | None) -> tuple[int, int]:
+    """Return the present and distinct values of a column of coded texts: one look at each code."""
+    there = values.is_not_null()
+    held = (values if there.all() else values.filter(there)).to_physical().to_numpy()
+    each = None if weights is None else weights.filter(there).to_numpy()
+    many = np.bincount(held, each).astype(np.int64)
+    distinct = values.unique().drop_nulls()
+    known = distinct.filter(_present(distinct))
+    return int(many[known.to_physical().to_numpy()].sum()), known.len()
 
 
 def _in_batches(

@@ -172,7 +172,7 @@ class Recoder:
 
     def _classes_of(self, batch: pl.DataFrame, turns: _Turns) -> NDArray[np.int64]:
         """Return the class of each record of a batch (-1: suppressed)."""
-        rows = self.counted.rows_of(batch)
+        rows = self.counted.rows_of(batch, of=self.lazy)
         labels = turns.whole[rows]
         shared = np.flatnonzero(turns.is_shared[rows])
         if len(shared):
@@ -200,7 +200,7 @@ class Recoder:
             return turns.sorted_keys
         keys = []
         for batch in self._batches():
-            rows = self.counted.rows_of(batch)
+            rows = self.counted.rows_of(batch, of=self.lazy)
             shared = np.flatnonzero(turns.is_shared[rows])
             keys.append(turns.keys(rows[shared], self._marks(batch, shared)))
         return np.sort(np.concatenate(keys))

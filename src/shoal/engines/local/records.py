@@ -172,7 +172,7 @@ class LocalRecords:
     @cached_property
     def rows(self) -> NDArray[np.int64]:
         """Return the row of the frequency table of each record, in the table's order."""
-        return self._frequencies.rows_of(self.frame)
+        return self._frequencies.rows_of(self.frame, of=self.lazy)
 
     def count(self) -> CountsHere:
         """Count the distinct tuples."""

@@ -89,7 +89,9 @@ class SparkEncoding:
         cls, source: SparkSource, model: RecodingModel, *, on_unseen: str | None, star: bool
     ) -> SparkEncoding:
         """Check a table against a model, and number the values of its columns."""
-        encoder = SetEncoder(model.to_document(), on_unseen, "star" if star else "remove")
+        encoder = SetEncoder(
+            model.to_document(), on_unseen, "star" if star else "remove", regions=model.regions
+        )
         columns = released_columns(source.where, source.columns, model.schema)
         source.check([*columns, *model.schema.person])
         others = beside(model.schema, columns)
