@@ -60,7 +60,7 @@ def device_line(found: Document, classes: int) -> str:
         f"; released as the root: {', '.join(map(str, roots))}"
         if isinstance(roots, list) and roots
         else ""
-    )  # noqa: E501
+    )
     return (
         f"{text}; {found['classes_before']:,} classes became {classes:,}, and the loss "
         f"{_percent(found['loss'])} instead of {_percent(found['loss_before'])}{named}"

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels.encoding.divide import divide_boxes, walk_tree
 from shoal.methods.cut_places import Places, places_of
+from shoal.methods.grow import grow
 from shoal.methods.judging import failing_classes
 from shoal.methods.narrow import narrowed
 from shoal.privacy import Promise
@@ -106,11 +107,17 @@ class Cutting:
 
 
 def cut_regions(
-    found: Recoding, schema: Schema, promises: Sequence[Promise], *, uncut: Sequence[str] = ()
+    found: Recoding,
+    schema: Schema,
+    promises: Sequence[Promise],
+    *,
+    uncut: Sequence[str] = (),
+    most: int | None = None,
 ) -> Cutting | None:
     """Return the regions of a partition; None where they cannot be written as cuts.
 
     uncut: columns that no cut may go through; they are released as the root.
+    most: not this partition, but one of its table that is made for at most so many classes.
 
     Guarantee:
         The regions keep the promise with all training records in them, and cover all values
@@ -138,7 +145,11 @@ def cut_regions(
         else each.codes
         for each, domain in zip(places, table.domains, strict=True)
     ]
-    tree = Tree.of(*divide_boxes(found.low, found.high, allowed))
+    tree = Tree.of(
+        *divide_boxes(found.low, found.high, allowed)
+        if most is None
+        else grow(table, allowed, least=least, most=most)
+    )
     recoding = _holding(tree, found, promises)
     if recoding is None:
         return None

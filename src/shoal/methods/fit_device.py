@@ -1,8 +1,10 @@
-"""The model of a partition that loses least among those that a device has room for.
+"""The model that loses least among those that a device has room for.
 
-Three things make a model smaller: fewer and larger regions (`prune`); a hierarchy of the schema that
-is left out, so that its column is released as the root; and what devices do not need to keep the
-promise. Which hierarchies stay is tried: one after the other goes while the best model gets better.
+The partition that a search found is taken if it fits. Beside it, a tree is grown for the room that
+there is (`grow`) and pruned until it fits (`prune`): fewer and larger regions. A hierarchy of the
+schema may be left out, so that its column is released as the root; which ones stay is tried: one
+after the other goes while the best model gets better. What devices do not need to keep the promise
+goes first.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ from shoal.schema.schema import Kind, Schema
 from shoal.table.recoding import Recoding
 
 _TRIED = 12  # sizes of a tree that are written to find the largest one that fits
+_CLASS = 26  # bytes that a class and its share of the cells take, about
+_GROWN = 2  # classes that a tree is grown to, for each that there is room for
+_MOST = 50_000
 _WORTH = 0.03  # of the room: a smaller hierarchy is not worth trying without
 _UTILITY = 0.1234567890123456  # as long as a measure can be
 
@@ -67,10 +72,17 @@ def fit(
     if whole is None:
         return None
     size = _size(whole, schema, method)
-    job = _Job(found, promises, method, most, whole.recoding.classes, loss_of(whole.recoding), size)
-    if size <= most:
-        return job.fitted(whole, schema, size, ())
-    return job.best(prune(whole), slim(schema, promises))
+    job = _Job(found, promises, method, most, whole.recoding.classes, loss_of(whole.recoding))
+    as_it_is = job.fitted(whole, schema, size, ()) if size <= most else None
+    small = job.best(slim(schema, promises))
+    if as_it_is is not None and (small is None or as_it_is.loss <= small.loss):
+        return as_it_is
+    if small is None:
+        raise NoSolutionError(
+            problem=f"no model has at most {most:,} bytes: the columns alone take more. "
+            "Allow more, or declare fewer columns"
+        )
+    return small
 
 
 def slim(schema: Schema, promises: Sequence[Promise]) -> Schema:
@@ -104,40 +116,34 @@ class _Job:
     most: int
     whole_classes: int
     whole_loss: float
-    whole_size: int
 
-    def best(self, whole: Pruning, schema: Schema) -> Fitted:
+    def best(self, schema: Schema) -> Fitted | None:
         """Leave out hierarchies while the best model gets better, or until one fits at all."""
-        best = self._largest(whole, schema, ())
+        best = self._grown(schema, ())
         roots: tuple[str, ...] = ()
         least = 0 if best is None else _WORTH * self.most
         waiting = [name for name in schema.quasi if _tree_size(schema, name) > least]
         while waiting:
-            tried = {name: self._flat(schema, (*roots, name)) for name in waiting}
+            tried = {name: self._grown(schema, (*roots, name)) for name in waiting}
             fitting = {name: made for name, made in tried.items() if made is not None}
             if fitting:
                 name = min(fitting, key=lambda each: fitting[each].loss)
                 if best is not None and fitting[name].loss >= best.loss:
                     break
                 best = fitting[name]
-            elif best is not None:
-                break
             else:  # no room for any of them: the largest goes first
                 name = max(waiting, key=lambda each: _tree_size(schema, each))
             roots = (*roots, name)
             waiting.remove(name)
-        if best is None:
-            raise NoSolutionError(
-                problem=f"no model has at most {self.most:,} bytes: the columns alone take more. "
-                "Allow more, or declare fewer columns"
-            )
         return best
 
-    def _flat(self, schema: Schema, roots: tuple[str, ...]) -> Fitted | None:
-        whole = cut_regions(self.found, schema, self.promises, uncut=roots)
-        if whole is None:
+    def _grown(self, schema: Schema, roots: tuple[str, ...]) -> Fitted | None:
+        """Grow a tree for the room that there is, and prune it until it fits."""
+        most = max(min(_GROWN * self.most // _CLASS, _MOST), 2)
+        tree = cut_regions(self.found, schema, self.promises, uncut=roots, most=most)
+        if tree is None:
             return None
-        return self._largest(prune(whole), without_hierarchy(schema, roots), roots)
+        return self._largest(prune(tree), without_hierarchy(schema, roots), roots)
 
     def _largest(self, whole: Pruning, schema: Schema, roots: tuple[str, ...]) -> Fitted | None:
         """Return the model with most classes that fits; the size hardly ever falls with them."""
@@ -145,7 +151,8 @@ class _Job:
         size = self.size(fits, schema)
         if size > self.most or self._fails(fits):
             return None
-        low, high = (fits.recoding.classes, size), (whole.classes + 1, self.whole_size)
+        best = self.fitted(fits, schema, size, roots)
+        low, high = (fits.recoding.classes, size), (whole.classes + 1, _CLASS * whole.classes)
         for _ in range(_TRIED):
             if high[0] - low[0] < max(2, low[0] // 100):
                 break
@@ -158,8 +165,10 @@ class _Job:
                 continue
             if classes <= low[0]:  # there is no tree between
                 break
-            fits, low, size = tried, (classes, needed), needed
-        return self.fitted(fits, schema, size, roots)
+            low = (classes, needed)
+            made = self.fitted(tried, schema, needed, roots)
+            best = min(best, made, key=lambda each: each.loss)  # narrow labels may cost more
+        return best
 
     def size(self, cutting: Cutting, schema: Schema) -> int:
         """Return the bytes of a model's file."""
