@@ -84,6 +84,7 @@ from shoal.methods.method import Method
 from shoal.methods.xk.choices import Choices
 from shoal.methods.xk.pipeline import Techniques
 from shoal.methods.xk.recommendation import Recommendation
+from shoal.model.device import Room
 from shoal.model.model import RecodingModel as LearnedModel
 from shoal.reports.release import ReleaseReport, Verification
 from shoal.samples.linked import linked_hospital as linked_sample
@@ -296,9 +297,12 @@ def drift(
     return encoding.drift(asked)
 
 
-def export_model(model: str | Path, to: str, *, out: str | Path) -> None:
-    """Write encoder and model as one source file: python, micropython or javascript."""
-    write_text(out, export(str(model), to), inputs=(model,))
+def export_model(model: str | Path, to: str, *, out: str | Path, room: Room | None = None) -> None:
+    """Write encoder and model as one source file: python, micropython or javascript.
+
+    room: what the device has (see `Room`); a model that does not fit is refused.
+    """
+    write_text(out, export(str(model), to, room), inputs=(model,))
 
 
 @spelled(VerifyWords)

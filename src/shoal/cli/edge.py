@@ -19,6 +19,8 @@ edge = typer.Typer(
     examples="""
     # one file that needs nothing but Python
     shoal edge export model.json --to python --out encoder.py
+    # refused if the device has no room for it
+    shoal edge export small.json --to micropython --out main.py --device-ram 256kB
     """
 )
 def export(
@@ -26,18 +28,37 @@ def export(
     to: Annotated[
         str,
         typer.Option(
-            metavar="python|micropython|javascript", help="The language.", rich_help_panel="Output"
+            "--to",
+            "--target",
+            metavar="python|micropython|javascript",
+            help="The language.",
+            rich_help_panel="Output",
         ),
     ],
     out: Annotated[
         str, typer.Option(metavar="FILE", help="The source file.", rich_help_panel="Output")
     ],
     answer: opt.JsonOptions,
+    model_bytes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="Room for the model (64kB, 1MB).", rich_help_panel="Checks"
+        ),
+    ] = None,
+    device_ram: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Room in the device's memory.", rich_help_panel="Checks"),
+    ] = None,
 ) -> int:
     """Write encoder and model as one source file that needs nothing else."""
     from shoal import api
+    from shoal.model.device import Room, bytes_named
 
-    api.export_model(model, to, out=out)
+    room = Room(
+        None if model_bytes is None else bytes_named(model_bytes, "--model-bytes"),
+        None if device_ram is None else bytes_named(device_ram, "--device-ram"),
+    )
+    api.export_model(model, to, out=out, room=room)
     answer.print({"out": out, "to": to}, f"written: {out}")
     return 0
 

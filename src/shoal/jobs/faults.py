@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.core.errors import MethodError, SchemaError
+from shoal.model.device import CODE
 from shoal.privacy import KAnonymity, LDiversity, MUniqueness
 from shoal.schema.schema import Schema
 
@@ -164,4 +165,21 @@ def draw_faults(schema: Schema, output: Output) -> list[Fault]:
         found.append(Fault("leave it out: drawn records are nobody's", "--person-file"))
     if schema.trajectories:
         found.append(Fault("not with the pseudonym of a person", "--release draw"))
+    return found
+
+
+def room_faults(
+    model_bytes: int | None, device_ram: int | None, *, learns: bool = True
+) -> list[Fault]:
+    """Return what is wrong with the room that a device has for a model.
+
+    learns: a model is learned; a release goes to no device.
+    """
+    sizes = {"--model-bytes": model_bytes, "--device-ram": device_ram}
+    given = {option: size for option, size in sizes.items() if size is not None}
+    if not learns:
+        return [Fault("is for learn: a release goes to no device", option) for option in given]
+    found = [Fault("must be at least 1 byte", name) for name, size in given.items() if size < 1]
+    if not found and device_ram is not None and device_ram <= CODE:
+        found.append(Fault(f"the encoder alone takes {CODE:,} bytes", "--device-ram"))
     return found

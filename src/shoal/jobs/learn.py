@@ -10,13 +10,16 @@ from shoal.engines.base import Classes, Progress, Search
 from shoal.engines.counts import ClassesHere
 from shoal.jobs.account import Judged, account
 from shoal.jobs.clock import Clock, rounded
+from shoal.jobs.device import device_facts, room_of
 from shoal.jobs.documents import public_document
 from shoal.jobs.model import RecodingModel
 from shoal.jobs.requests import LearnRequest
 from shoal.jobs.search import Opened, opened
 from shoal.methods.cut_model import model_of_cuts
 from shoal.methods.cut_tree import Cutting, cut_regions
+from shoal.methods.fit_device import Fitted, fit
 from shoal.methods.to_model import model_of
+from shoal.model.model import RecodingModel as Model
 from shoal.reports.release import ReleaseReport
 
 
@@ -41,7 +44,7 @@ def learn(request: LearnRequest, *, progress: Progress = tell) -> Learned:
     with opened(request, clock) as job:
         search, classes = job.search(learns=True)
         with clock.time("model"):
-            cutting = _cut(classes, search, job)
+            cutting, fitted = _cut(classes, search, job)
         if cutting is not None:
             classes = ClassesHere(cutting.recoding, classes.notices)
         with clock.time("verify"):
@@ -57,23 +60,46 @@ def learn(request: LearnRequest, *, progress: Progress = tell) -> Learned:
         )  # fmt: skip
         report = account(job, search, classes, judged)
         with clock.time("model"):
-            model = model_of_cuts(
-                cutting, job.schema, method=report.method, utility=report.utility
-            ) if cutting is not None else model_of(
-                recoding, job.schema, method=report.method, utility=report.utility,
-                released=None if recoding.released is None
-                else list(zip(*recoding.released, strict=True)),
-                trial=classes.trial(),
-            )  # fmt: skip
-        facts = {**report.facts, "cpu_seconds": rounded(clock.cpu)}
+            model = _model(job, report, cutting, fitted, classes)
+        device = device_facts(model, request, fitted)
+        facts = {**report.facts, **device, "cpu_seconds": rounded(clock.cpu)}
         report = replace(
             report, seconds=clock.spent(), facts=facts, request=public_document(request)
         )
         return Learned(model=RecodingModel.of(model), report=report)
 
 
-def _cut(classes: Classes, search: Search, job: Opened) -> Cutting | None:
-    """Return the regions of a partition, where the tuples are here and boxes are released."""
+def _cut(classes: Classes, search: Search, job: Opened) -> tuple[Cutting | None, Fitted | None]:
+    """Return the regions of a partition, where the tuples are here and boxes are released.
+
+    Beside them, where a device has little room: what the best model that fits is.
+    """
     if search.method.family != "mondrian" or not isinstance(classes, ClassesHere):
-        return None
-    return cut_regions(classes.recoding, job.schema, job.promise)
+        return None, None
+    most = room_of(job.request).most_bytes(len(job.schema.quasi))
+    if most is None:
+        return cut_regions(classes.recoding, job.schema, job.promise), None
+    fitted = fit(classes.recoding, job.schema, job.promise, method=search.method.name, most=most)
+    return (None, None) if fitted is None else (fitted.cutting, fitted)
+
+
+def _model(
+    job: Opened,
+    report: ReleaseReport,
+    cutting: Cutting | None,
+    fitted: Fitted | None,
+    classes: Classes,
+) -> Model:
+    """Return regions, or classes that may overlap, as a model."""
+    if cutting is None:
+        recoding = classes.recoding
+        released = recoding.released
+        return model_of(
+            recoding, job.schema, method=report.method, utility=report.utility,
+            released=None if released is None else list(zip(*released, strict=True)),
+            trial=classes.trial(),
+        )  # fmt: skip
+    if fitted is None:
+        return model_of_cuts(cutting, job.schema, method=report.method, utility=report.utility)
+    utility = {"ncp": report.utility["ncp"]}  # no room for what no device reads
+    return model_of_cuts(cutting, fitted.schema, method=report.method, utility=utility)

@@ -21,6 +21,7 @@ from shoal.jobs.faults import (
     over_time_faults,
     refuse,
     replaced_faults,
+    room_faults,
 )
 from shoal.jobs.linked_requests import LinkedRequest, LinkedVerifyRequest
 from shoal.jobs.persons import person_faults
@@ -95,6 +96,7 @@ class LearnRequest:
             its values.
         key: the key file that pseudonyms and shifted dates depend on; only its path is written
             down. A model has neither.
+        model_bytes, device_ram: the room that a device has for the model; see `model.device`.
     """
 
     table: object
@@ -108,6 +110,8 @@ class LearnRequest:
     threads: int | None = None
     separator: str | None = None
     key: str | Path | None = None
+    model_bytes: int | None = None
+    device_ram: int | None = None
 
     @property
     def labels(self) -> Labels:
@@ -120,7 +124,7 @@ class LearnRequest:
         found = replaced_faults(self.schema, self.key)
         if self.release == "draw":
             found.append(Fault("--release draw: for anonymize; a model has labels"))
-        return [*found, *self._method_faults()]
+        return [*found, *room_faults(self.model_bytes, self.device_ram), *self._method_faults()]
 
     def _method_faults(self) -> list[Fault]:
         found = []
@@ -195,6 +199,7 @@ class ReleaseRequest(LearnRequest):
         beside = beside_faults(self.schema, self.nested_in, self.book, self.waive_composition)
         over_time = over_time_faults(self.schema, self._over_time(), ledger=self.ledger)
         drawn = draw_faults(self.schema, self.output) if self.release == "draw" else []
+        drawn += room_faults(self.model_bytes, self.device_ram, learns=False)
         return [*found, *persons, *beside, *over_time, *drawn, *self._whole_faults()]
 
     def _over_time(self) -> dict[str, object]:

@@ -97,6 +97,8 @@ class LearnWords(SchemaWords, total=False):
     threads: int | None
     separator: str | None
     key: str | Path | None
+    model_bytes: int | None
+    device_ram: int | None
     progress: Progress | None
 
 

@@ -132,6 +132,8 @@ class _Column:
     def _label(self, low: int, high: int) -> Cell:
         """Return what a region from one code to another releases."""
         domain = self.domain
+        if domain.is_blank:
+            return {"any": domain.root}
         if low == 0 and domain.has_missing:
             return {"missing": True} if high == 0 else {"any": domain.root}
         if domain.tree is None:

@@ -10,17 +10,19 @@ the other side.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.encoding.divide import divide_boxes, walk_tree
 from shoal.methods.cut_places import Places, places_of
+from shoal.methods.grow import grow
 from shoal.methods.judging import failing_classes
 from shoal.methods.narrow import narrowed
 from shoal.privacy import Promise
 from shoal.schema.schema import Schema
+from shoal.table.frequency import FrequencyTable
 from shoal.table.recoding import Recoding
 
 Numbers = NDArray[np.int64]
@@ -108,13 +110,24 @@ class Cutting:
     left: tuple[int, ...]
 
 
-def cut_regions(found: Recoding, schema: Schema, promises: Sequence[Promise]) -> Cutting | None:
+def cut_regions(
+    found: Recoding,
+    schema: Schema,
+    promises: Sequence[Promise],
+    *,
+    uncut: Sequence[str] = (),
+    most: int | None = None,
+) -> Cutting | None:
     """Return the regions of a partition; None where they cannot be written as cuts.
+
+    uncut: columns that no cut may go through; they are released as the root.
+    most: not this partition, but one of its table that is made for at most so many classes.
 
     Guarantee:
         The regions keep the promise with all training records in them, and cover all values
         between the first and the last one of each column, in every combination.
     """
+    found = replace(found, table=_rooted(found.table, uncut))
     table = found.table
     if found.node is not None or found.released is not None or not found.classes:
         return None
@@ -129,12 +142,18 @@ def cut_regions(found: Recoding, schema: Schema, promises: Sequence[Promise]) ->
         )  # fmt: skip
         if made is None:
             return None
-        places.append(made)
+        places.append(replace(made, codes=made.codes[:0], at=()) if domain.name in uncut else made)
     allowed = [
-        np.append(np.int32(1), each.codes).astype(np.int32) if domain.has_missing else each.codes
+        np.append(np.int32(1), each.codes).astype(np.int32)
+        if domain.has_missing and domain.name not in uncut
+        else each.codes
         for each, domain in zip(places, table.domains, strict=True)
     ]
-    tree = Tree.of(*divide_boxes(found.low, found.high, allowed))
+    tree = Tree.of(
+        *divide_boxes(found.low, found.high, allowed)
+        if most is None
+        else grow(table, allowed, least=least, most=most)
+    )
     recoding = _holding(tree, found, promises)
     if recoding is None:
         return None
@@ -147,6 +166,15 @@ def cut_regions(found: Recoding, schema: Schema, promises: Sequence[Promise]) ->
         released, recoding.low, recoding.high, tuple(places), cuts,
         tuple(left[node] for node in inner),
     )  # fmt: skip
+
+
+def _rooted(table: FrequencyTable, uncut: Sequence[str]) -> FrequencyTable:
+    """Return a table where some columns release the root, unless they have one value."""
+    domains = [
+        replace(domain, is_blank=True) if domain.name in uncut else domain
+        for domain in table.domains
+    ]
+    return replace(table, domains=tuple(domains)) if uncut else table
 
 
 def _holding(tree: Tree, found: Recoding, promises: Sequence[Promise]) -> Recoding | None:

@@ -29,7 +29,7 @@ def narrowed(regions: Recoding) -> Recoding:
     tight_low, tight_high = _tight(regions)
     gains, misses, where = [], [], []
     for j, domain in enumerate(table.domains):
-        if domain.tree is None:
+        if domain.tree is None or domain.is_blank:  # a root stays one
             continue
         share = np.bincount(table.codes[:, j], table.counts, len(domain)).astype(np.float64)
         ends = [regions.low[:, j], regions.high[:, j], tight_low[:, j], tight_high[:, j]]

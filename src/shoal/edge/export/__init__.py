@@ -8,8 +8,11 @@ from importlib.resources import files
 
 from shoal.core.errors import MethodError
 from shoal.edge.loading import ModelSource, document_of
+from shoal.model.column import MEMO
+from shoal.model.device import Room
 from shoal.model.document import explicit_regions
 from shoal.model.document_types import ModelDocument
+from shoal.model.runtime import MOST_TEMPLATES
 
 __all__ = ["TARGETS", "export"]
 
@@ -25,26 +28,56 @@ _HEAD = """\
 """
 
 
-def export(model: ModelSource, to: str) -> str:
+def export(model: ModelSource, to: str, room: Room | None = None) -> str:
     """Return one self-contained source file: the encoder and the model.
 
     Args:
         model: a path, a document or a model.
-        to: "python" (CPython from 3.8 on), "micropython" or "javascript" (Node, browsers,
+        to: "python" (or "cpython", from 3.8 on), "micropython" or "javascript" (Node, browsers,
             QuickJS).
+        room: what the device has; encoders in Python remember as many texts as fit beside.
 
     Guarantee:
         The file needs nothing but the language, and releases what `shoal.edge` releases.
 
     Raises:
-        MethodError: there is no such target.
+        MethodError: there is no such target, or no room for the model.
     """
+    to = "python" if to == "cpython" else to
     if to not in TARGETS:
         raise MethodError(problem=f"--to {to}: no such target; there are {', '.join(TARGETS)}")
     document = document_of(model)
+    room = room or Room()
+    if room.ram is not None and to != "micropython":
+        raise MethodError(
+            problem="--device-ram is for --to micropython; the other interpreters take megabytes "
+            "of their own, which shoal edge bench measures"
+        )
+    size, columns = _size(document), len(document["columns"])
+    problem = room.problem(size, columns)
+    if problem is not None:
+        raise MethodError(
+            problem=f"the model does not fit: {problem}; learn one that does with --model-bytes "
+            "and --device-ram"
+        )
     if to == "javascript":
         return _javascript(document)
-    return _python(document, micro=to == "micropython")
+    text = _python(document, micro=to == "micropython")
+    return _remembering(text, room.texts(size, columns))
+
+
+def _size(document: ModelDocument) -> int:
+    """Return the bytes of a model as a file has it."""
+    return len(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def _remembering(text: str, texts: int) -> str:
+    """Return an encoder in Python that remembers at most so many texts of a column."""
+    for name, usual in (("MEMO", MEMO), ("MOST_TEMPLATES", MOST_TEMPLATES)):
+        before, after = f"\n{name} = {usual}", f"\n{name} = {min(texts, usual)}"
+        assert text.count(before) == 1
+        text = text.replace(before, after)
+    return text
 
 
 def _head(document: ModelDocument, *, mark: str, call: str, run: str) -> str:
