@@ -26,10 +26,12 @@ class Served:
     def __init__(self, folder: Path, *words: str) -> None:
         self.folder = folder
         folder.mkdir(exist_ok=True)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "shoal", "serve", "--folder", str(folder), *words],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        self.log = folder.with_suffix(".log")  # a pipe that nobody reads would fill up
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "shoal", "serve", "--folder", str(folder), *words],
+                stdout=subprocess.PIPE, stderr=log, text=True,
+            )  # fmt: skip
         self.address = self.process.stdout.readline().strip()
         self.token = self.process.stdout.readline().strip().partition(": ")[2]
 
@@ -56,12 +58,13 @@ class Served:
             _, job = self("GET", f"/v1/jobs/{number}")
             if job.get("state") not in ("queued", "running"):
                 return job
-            time.sleep(0.1)
+            time.sleep(0.2)
         raise AssertionError("the job does not end")
 
     def stop(self, how: int = signal.SIGTERM) -> str:
         self.process.send_signal(how)
-        return self.process.communicate(timeout=60)[1]
+        self.process.communicate(timeout=60)
+        return self.log.read_text()
 
 
 @pytest.mark.parametrize(
