@@ -10,6 +10,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+import yaml
+from benchmarks import install
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src"
@@ -45,6 +47,31 @@ def test_versions_agree():
     assert PROJECT["project"]["version"] == __version__
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {__version__}\n" in citation
+
+
+def test_the_recipe_for_conda_asks_for_what_the_package_asks_for():
+    recipe = yaml.safe_load((ROOT / "packaging/conda/recipe.yaml").read_text(encoding="utf-8"))
+    project = PROJECT["project"]
+    run = {each.replace(" ", "") for each in recipe["requirements"]["run"]}
+    assert run == {*project["dependencies"], f"python{project['requires-python']}"}
+    build = {each.replace(" ", "") for each in recipe["requirements"]["host"]}
+    assert {*PROJECT["build-system"]["requires"]} <= build
+    assert recipe["context"]["version"] == project["version"]
+    assert recipe["about"]["license"] == project["license"]
+    (entry,) = recipe["build"]["python"]["entry_points"]
+    assert entry == f"shoal = {project['scripts']['shoal']}"
+    source = (ROOT / "packaging/conda" / recipe["source"]["path"]).resolve()
+    assert source == ROOT
+
+
+def test_the_size_of_an_installation_is_counted_by_package(tmp_path):
+    for name, size in (("numpy/a", 7), ("numpy.libs/b", 5), ("pip/c", 9), ("rich/d.pyc", 9)):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"x" * size * 10**6)
+    found = install.sizes(tmp_path)
+    assert found == {"numpy": 12 * 10**6, "rich": 0}
+    assert "| numpy | 12 |" in install.table(found)
+    assert "| together | 12 |" in install.table(found)
 
 
 @pytest.mark.nightly

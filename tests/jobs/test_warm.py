@@ -26,6 +26,7 @@ def test_every_method_is_warmed_and_what_was_done_is_counted(warmed):
     assert len(jobs) == len(set(jobs))
     assert all(each.compiled >= 0 and each.loaded >= 0 and each.seconds > 0 for each in warmed)
     assert folder() == cache.place()
+    assert (cache.place() / cache.WARMED).is_file()
 
 
 def test_every_kernel_that_python_calls_is_there(warmed):

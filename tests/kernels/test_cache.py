@@ -144,6 +144,46 @@ def test_it_starts_where_package_folder_and_home_are_not_writable(package, tmp_p
     assert Path(again.stdout.strip()).parent == kept
 
 
+def double(x):
+    return 2 * x
+
+
+def test_kernels_of_an_image_are_loaded_by_whoever_can_only_read_them(
+    place, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(cache.config, "CACHE_DIR", str(tmp_path))
+    kept = cache.kept()(double)
+    assert kept(2) == 4  # compiled, and kept
+    baked = place()
+    assert not (baked / cache.WARMED).exists()
+    writable = cache._writable
+
+    def only_read(folder):
+        return None if folder.is_relative_to(tmp_path) else writable(folder)
+
+    monkeypatch.setattr(cache, "_writable", only_read)
+    for function in (place, cache._is_read_only):
+        function.cache_clear()
+    assert place() != baked  # nobody says that all of them are there
+    monkeypatch.setattr(cache, "_writable", writable)
+    for function in (place, cache._is_read_only):
+        function.cache_clear()
+    cache.warmed()
+    before = {path: path.stat().st_mtime_ns for path in baked.rglob("*")}
+    monkeypatch.setattr(cache, "_writable", only_read)
+    for function in (place, cache._is_read_only):
+        function.cache_clear()
+    assert place() == baked
+    again = cache.kept()(double)
+    assert again(2) == 4
+    assert sum(again.stats.cache_hits.values()) == 1
+    assert again(2.5) == 5.0  # other types are compiled, and not kept
+    assert {path: path.stat().st_mtime_ns for path in baked.rglob("*")} == before
+    assert capsys.readouterr().err == ""
+    cache._is_read_only.cache_clear()
+    assert "ensure_cache_path" not in vars(cache.UserProvidedCacheLocator)
+
+
 @pytest.fixture
 def nowhere(place, tmp_path, monkeypatch):
     """Leave no place but the temporary one."""

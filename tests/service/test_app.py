@@ -128,14 +128,19 @@ def test_formats_and_addresses_that_are_not_there(serving):
     assert client.get("/v1/openapi.json").json()["openapi"] == "3.1.0"
 
 
-def test_a_client_that_stops_sending_is_given_up(serving, tmp_path):
-    client = serving(patience=0.2)
+@pytest.mark.parametrize(
+    ("limits", "drips"), [({"patience": 0.2}, False), ({"seconds": 0.4}, True)]
+)
+def test_a_client_that_stops_sending_or_never_ends_is_given_up(serving, tmp_path, limits, drips):
+    client = serving(**limits)
 
     async def ask():
         sent = []
 
         async def receive():
-            if not sent:
+            if drips:
+                await asyncio.sleep(0.05)
+            if drips or not sent:
                 sent.append(True)
                 return {"type": "http.request", "body": b"age\n", "more_body": True}
             return await asyncio.sleep(60)

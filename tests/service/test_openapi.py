@@ -32,3 +32,17 @@ def test_what_it_refers_to_is_there():
         for method, asked in item.items():
             if method != "parameters":
                 assert any(status.startswith("2") for status in asked["responses"])
+
+
+def test_what_an_answer_leads_to_is_there():
+    document = openapi()
+    found = []
+    for item in document["paths"].values():
+        for answer in item.get("post", {}).get("responses", {}).values():
+            for link in answer.get("links", {}).values():
+                _, _, path, method = link["operationRef"].split("/")
+                path = path.replace("~1", "/").replace("~0", "~")
+                assert method in document["paths"][path]
+                assert set(link.get("parameters", ())) == set(re.findall(r"\{(\w+)\}", path))
+                found.append((path, method))
+    assert len(found) == 6

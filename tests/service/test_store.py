@@ -65,6 +65,33 @@ def test_there_are_so_many_tables_and_formats(tmp_path):
     assert caught.value.status == 415
 
 
+def test_what_comes_at_once_is_counted_together_and_by_client(tmp_path):
+    store = Store(tmp_path, Limits(disk=5, tables=2))
+
+    async def act():
+        gate = asyncio.Event()
+
+        async def slowly():
+            yield b"abc"
+            await gate.wait()
+            yield b"d"
+
+        first = asyncio.create_task(store.bring("a", ".csv", slowly()))
+        await asyncio.sleep(0)
+        with pytest.raises(Refusal) as caught:  # 3 bytes of the first one are on their way
+            await store.bring("a", ".csv", chunks(b"abc"))
+        assert caught.value.status == 507
+        await store.bring("a", ".csv", chunks(b"a"))
+        with pytest.raises(Refusal, match="2 tables are kept"):
+            await store.bring("a", ".csv", chunks(b""))
+        await store.bring("b", ".csv", chunks(b"abcde"))  # another client has its own room
+        gate.set()
+        return (await first).bytes
+
+    assert asyncio.run(act()) == 4
+    assert sorted(each.stat().st_size for each in tmp_path.iterdir()) == [1, 4, 5]
+
+
 def test_files_are_deleted_on_time(tmp_path):
     now = [0.0]
     store = Store(tmp_path, Limits(keep=10), clock=lambda: now[0])

@@ -79,6 +79,7 @@ def warm() -> Iterator[Warmed]:
             after, seconds = cache.made(), time.perf_counter() - began
             compiled, loaded = after.compiled - before.compiled, after.loaded - before.loaded
             yield Warmed(name, compiled, loaded, seconds)
+    cache.warmed()
 
 
 def folder() -> Path | None:

@@ -25,7 +25,7 @@ from typing import NamedTuple, Protocol, TypeVar, cast
 import numba
 import numpy as np
 from numba.core import config
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, UserProvidedCacheLocator
 from numba.core.runtime.nrt import rtsys
 
 __all__ = ["LEFT_OUT", "Decorator", "fingerprint", "kept", "made", "njit", "notice", "place"]
@@ -33,6 +33,7 @@ __all__ = ["LEFT_OUT", "Decorator", "fingerprint", "kept", "made", "njit", "noti
 KERNELS = Path(__file__).parent
 PREFIX = "shoal-kernels-"
 KEPT = 3  # folders of other sources that stay: a second checkout, a version to go back to
+WARMED = "warmed"  # a file in a folder of kernels: every one of them is there
 IDLE = 3600.0  # seconds without use before one of the others may go
 HOW = "set NUMBA_CACHE_DIR to a folder that lasts to keep them"
 
@@ -81,6 +82,10 @@ class _Loaded(FunctionCache):
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
 
+    def save_overload(self, sig: object, data: object) -> None:
+        if not _is_read_only(Path(self._cache_path).parent):
+            super().save_overload(sig, data)
+
 
 def fingerprint(folder: Path = KERNELS) -> str:
     """Return a hash of the kernels' sources and of what compiles them."""
@@ -102,7 +107,7 @@ def kept(**options: object) -> Decorator:
 
     def decorate(function: Kernel) -> Kernel:
         folder = place()
-        with _DECORATING, _setting(folder):
+        with _DECORATING, _setting(folder), _unwritten(folder):
             compiled = njit(cache=folder is not None, **options)(function)
         found = getattr(compiled, "_cache", None)
         if is_ours and type(found) is FunctionCache:
@@ -143,13 +148,40 @@ def _setting(folder: Path | None) -> Iterator[None]:
             setattr(config, name, value)
 
 
+@contextmanager
+def _unwritten(folder: Path | None) -> Iterator[None]:
+    """Let Numba take a folder that it can only read: it would look for another one."""
+    if folder is None or not _is_read_only(folder):
+        yield
+        return
+    UserProvidedCacheLocator.ensure_cache_path = lambda self: None
+    try:
+        yield
+    finally:
+        del UserProvidedCacheLocator.ensure_cache_path  # its base has its own
+
+
+@cache
+def _is_read_only(folder: Path) -> bool:
+    return _writable(folder) is None
+
+
+def warmed() -> None:
+    """Note that every kernel is compiled: whoever can only read the folder may use it, then."""
+    folder = place()
+    if folder is not None:
+        with suppress(OSError):
+            (folder / WARMED).touch()
+
+
 @cache
 def place() -> Path | None:
     """Return the folder for the kernels as they are now; None: there is none, compile each time.
 
     It is looked for where NUMBA_CACHE_DIR says, beside the kernels, and in the user's folder of
-    caches. Where none of these can be written, as in many containers, it is a private temporary
-    folder, and one line on standard error says so.
+    caches; one that can only be read is taken where `shoal warm` compiled every kernel in it, as
+    in a container's image. Where there is none, it is a private temporary folder, and one line on
+    standard error says so.
 
     Guarantee:
         Without NUMBA_CACHE_DIR it is a folder that only this user, or whoever may change the
@@ -159,9 +191,13 @@ def place() -> Path | None:
         return None
     name = PREFIX + fingerprint()
     for root in _roots():
-        if root is not None and (folder := _writable(root / name)) is not None:
+        if root is None:
+            continue
+        if (folder := _writable(root / name)) is not None:
             _sweep(folder)
             return folder
+        if is_ours and (root / name / WARMED).is_file():
+            return root / name
     root, until = _temporary()
     # Containers often have a read-only package and no home: a first run must still work.
     folder = None if root is None else _writable(root / name)

@@ -131,11 +131,15 @@ class Service:
         return _json(_table_document(table, self.store), 201, location=f"/v1/tables/{table.id}")
 
     async def _chunks(self, request: Request) -> AsyncIterator[bytes]:
-        """Yield what is sent; a client that stops sending is given up."""
+        """Yield what is sent; a client that stops sending, or sends for too long, is given up."""
         stream = request.stream().__aiter__()
+        limits, clock = self.store.limits, asyncio.get_running_loop().time
+        end = clock() + limits.seconds
         while True:
             try:
-                chunk = await asyncio.wait_for(anext(stream), self.store.limits.patience)
+                chunk = await asyncio.wait_for(
+                    anext(stream), min(limits.patience, max(end - clock(), 0.0))
+                )
             except StopAsyncIteration:
                 return
             except TimeoutError:

@@ -20,7 +20,7 @@ class Limits:
         running: jobs that are worked on at once, each in a process of its own.
         waiting: jobs that wait for their turn; more are turned away.
         keep: seconds that tables and results are kept.
-        seconds: how long a job may take.
+        seconds: how long a job may take, and an upload.
         patience: seconds without a byte after which an upload is given up.
     """
 

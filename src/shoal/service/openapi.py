@@ -121,6 +121,8 @@ def openapi() -> Document:
         },
     }  # fmt: skip
     bearer: Json = {"type": "http", "scheme": "bearer"}
+    _link(paths, "/v1/tables", "201", "table", _TABLE_LEADS_TO)
+    _link(paths, "/v1/jobs", "202", "job", _JOB_LEADS_TO)
     return {
         "openapi": "3.1.0",
         "info": {"title": "shoal", "version": __version__},
@@ -128,6 +130,39 @@ def openapi() -> Document:
         "components": {"schemas": SCHEMAS, "securitySchemes": {"token": bearer}},
         "security": [{"token": []}],
     }  # fmt: skip
+
+
+_TABLE_LEADS_TO = {"show": ("/v1/tables/{table}", "get"), "drop": ("/v1/tables/{table}", "delete")}
+_JOB_LEADS_TO = {
+    "show": ("/v1/jobs/{job}", "get"), "result": ("/v1/jobs/{job}/result", "get"),
+    "end": ("/v1/jobs/{job}", "delete"),
+}  # fmt: skip
+
+
+def _link(
+    paths: Document, made_at: str, status: str, name: str, goals: Mapping[str, tuple[str, str]]
+) -> None:
+    """Say where the number in an answer leads to; with a table, also what may be asked of it."""
+    links: Document = {
+        word: {"operationRef": _operation(path, method), "parameters": {name: "$response.body#/id"}}
+        for word, (path, method) in goals.items()
+    }
+    if name == "table":
+        body: Json = {"job": "infer", "table": "{$response.body#/reference}"}
+        links["infer"] = {"operationRef": _operation("/v1/jobs", "post"), "requestBody": body}
+    item = paths[made_at]
+    assert isinstance(item, dict)
+    post = item["post"]
+    assert isinstance(post, dict)
+    responses = post["responses"]
+    assert isinstance(responses, dict)
+    answer = responses[status]
+    assert isinstance(answer, dict)
+    answer["links"] = links
+
+
+def _operation(path: str, method: str) -> str:
+    return f"#/paths/{path.replace('~', '~0').replace('/', '~1')}/{method}"
 
 
 def _in_path(name: str, schema: Document | None = None) -> Document:

@@ -47,7 +47,7 @@ class Store:
     limits: Limits
     clock: Callable[[], float] = time.monotonic
     _tables: dict[str, Table] = field(default_factory=dict, repr=False)
-    _coming: dict[str, int] = field(default_factory=dict, repr=False)
+    _coming: dict[tuple[str, str], int] = field(default_factory=dict, repr=False)
 
     async def bring(self, client: str, ending: str, chunks: AsyncIterable[bytes]) -> Table:
         """Keep what a client sends.
@@ -59,33 +59,37 @@ class Store:
             raise Refusal(415, "Format", f"format must be one of {', '.join(FORMATS)}")
         number = _new_id()
         path = self.folder / f"{number}{ending}"
+        if len(self._sizes(client)) >= self.limits.tables:
+            raise Refusal(429, "TooMany", f"{self.limits.tables} tables are kept; delete some")
+        self._coming[client, number] = 0
         try:
             size = await self._write(client, number, path, chunks)
+            table = Table(number, client, path, size, self.clock() + self.limits.keep)
+            self._tables[number] = table
         except BaseException:
             path.unlink(missing_ok=True)
             raise
         finally:
-            self._coming.pop(number, None)
-        table = Table(number, client, path, size, self.clock() + self.limits.keep)
-        self._tables[number] = table
+            self._coming.pop((client, number), None)
         return table
+
+    def _sizes(self, client: str) -> list[int]:
+        """Return the bytes of each table of a client, of those that are still coming, too."""
+        coming = [size for (whose, _), size in self._coming.items() if whose == client]
+        return [*(each.bytes for each in self.tables(client)), *coming]
 
     async def _write(
         self, client: str, number: str, path: Path, chunks: AsyncIterable[bytes]
     ) -> int:
-        mine = [each for each in self._tables.values() if each.client == client]
-        if len(mine) + len(self._coming) >= self.limits.tables:
-            raise Refusal(429, "TooMany", f"{self.limits.tables} tables are kept; delete some")
-        room = self.limits.disk - sum(each.bytes for each in mine)
         size = 0
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
             async for chunk in chunks:
                 size += len(chunk)
-                self._coming[number] = size
+                self._coming[client, number] = size
                 if size > self.limits.upload:
                     raise too_large(self.limits.upload)
-                if sum(self._coming.values()) > room:
+                if sum(self._sizes(client)) > self.limits.disk:
                     raise Refusal(507, "Full", "no more room for tables; delete some")
                 file.write(chunk)
         return size
