@@ -7,11 +7,12 @@ measured by what reports print: NCP of boxes, `sse_loss` of centroids.
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from tests.methods.clustering.tables import tables
-from tests.methods.sensitive_tables import PROMISES, counted
+from tests.methods.sensitive_tables import PROMISES, SECRET, counted
 
 from shoal.engines.base import Search
 from shoal.engines.counts import CountsHere
@@ -26,6 +27,7 @@ from shoal.methods.catalogue import (
     Refine,
     RefineCentroids,
 )
+from shoal.methods.clustering.parting import PLAIN, WAYS, ways
 from shoal.methods.judging import failing_classes, one_class
 from shoal.methods.method import Setting
 from shoal.privacy import (
@@ -36,10 +38,17 @@ from shoal.privacy import (
     LDiversity,
     TCloseness,
 )
-from shoal.schema.schema import Schema
+from shoal.schema.schema import Kind, Schema
+from shoal.table.domain import line_domain
+from shoal.table.frequency import from_codes
 
 SLACK = 0.05
-"""What a search may lose less under a stricter promise, as a share of the loss: none is exact."""
+"""What a search may lose less under a stricter promise, as a share of the loss, where a table has
+more parts than are all looked at (see `methods.clustering.parting`). Nothing promises it: it was
+held by every one of the tables that were drawn, and one that does not hold may turn up."""
+
+ROUNDING = 2e-6
+"""Of what is released in the end: a search adds up whole numbers of 2⁻²⁰ of a column."""
 
 EVERY = pytest.mark.parametrize("promise", PROMISES, ids=repr)
 LAW = settings(max_examples=8, deadline=None)
@@ -119,16 +128,29 @@ STRICTER = [
 ]
 
 
+def of_one_number(*cells):
+    """Return a table of a number and a sensitive value, each with so many records."""
+    line = line_domain("q", Kind.NUMERIC, list("0123"), range(4))
+    return from_codes(
+        (line,), np.array([[q] for q, _, _ in cells], dtype=np.int32),
+        np.array([n for *_, n in cells], dtype=np.int64), sensitive_domains=(SECRET,),
+        sensitive=np.array([[s] for _, s, _ in cells], dtype=np.int32),
+    )  # fmt: skip
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("method", [Refine(effort="best"), LocalSuppression(effort="best")])
 @pytest.mark.parametrize(("promise", "steps"), STRICTER)
 @LAW
 @given(table=counted())
+@example(of_one_number((0, 3, 3), (1, 0, 1), (1, 1, 1), (1, 2, 5)))
 def test_a_stricter_promise_never_loses_less_but_for_some_slack(method, promise, steps, table):
     models = [[KAnonymity(2), promise(step)] for step in steps]
     found = [lost(table, each, method) for each in models if can_hold(table, each)]
+    # The judge of each part of a table is slow for a promise without a compiled form.
+    slack = 0 if ways(table.counts) <= WAYS // PLAIN else SLACK
     for weak, strict in pairwise(found):
-        assert strict >= weak * (1 - SLACK) - 1e-9
+        assert strict >= weak * (1 - slack) - ROUNDING
 
 
 @LAW

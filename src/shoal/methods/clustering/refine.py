@@ -24,6 +24,7 @@ from shoal.methods.clustering.begin import (
     start,
 )
 from shoal.methods.clustering.clusters import Clusters, boxes_of, lost_by
+from shoal.methods.clustering.parting import parted
 from shoal.methods.clustering.release import (
     best_of,
     column_losses,
@@ -102,6 +103,10 @@ def refine(
         )
         for each in candidates
     ]
+    if effort == "best" and holds:
+        parts = parted(table, task, candidates[0], seed=setting.seed, stop=stop)
+        finest = recode_holding(table, models, parts, space=space, facts=facts)
+        releases += [] if failing_classes(finest, models).any() else [finest]
     found_too = [rival.search(table, models, setting) for rival in (*rivals, *beyond)]
     # Where not even one class of everything keeps the promise, a rival may not suppress what fails.
     releases += [each for each in found_too if not failing_classes(each, models).any()]
