@@ -165,3 +165,30 @@ def draw_faults(schema: Schema, output: Output) -> list[Fault]:
     if schema.trajectories:
         found.append(Fault("not with the pseudonym of a person", "--release draw"))
     return found
+
+
+def noise_faults(
+    schema: Schema, release: str | None, epsilon: float | None, budget: object
+) -> list[Fault]:
+    """Return what does not go with marginals that have noise."""
+    found = []
+    if epsilon is None:
+        if budget is not None:
+            found.append(Fault("goes with --epsilon", "--budget"))
+        return found
+    if release != "draw":
+        found.append(Fault("goes with --release draw; see shoal stats for statistics", "--epsilon"))
+    if not 0 < epsilon < float("inf"):
+        found.append(Fault("must be a number above 0", "--epsilon"))
+    if schema.person:
+        found.append(
+            Fault("is about records; where a person has several, nothing bounds them", "--epsilon")
+        )
+    return found
+
+
+def whole_faults(nested_in: object, release: str | None, partitions: int | None) -> list[Fault]:
+    """Return what takes the earlier classes apart that a release is to be nested in."""
+    asked = {"--release": release == "aggregate", "--partitions": bool(partitions)}
+    apart = [name for name, is_asked in asked.items() if is_asked and nested_in is not None]
+    return [Fault(f"joins and divides boxes; leave {n} out", "--nested-in") for n in apart]

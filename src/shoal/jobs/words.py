@@ -97,6 +97,8 @@ class LearnWords(SchemaWords, total=False):
     threads: int | None
     separator: str | None
     key: str | Path | None
+    epsilon: float | None
+    budget: str | Path | None
     progress: Progress | None
 
 
@@ -134,6 +136,8 @@ class EncodeWords(PromiseWords, total=False):
     person_file: str | Path | None
     inputs: Sequence[str | Path] | None
     on_unseen: Literal["suppress", "nearest", "error"] | None
+    release: Literal["generalize", "draw"] | None
+    seed: int | None
     schema: SchemaLike | None
     waive: Columns | None
     fold_case: bool | None
