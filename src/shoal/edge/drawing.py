@@ -82,9 +82,10 @@ class DrawingEncoder(FastEncoder):
         found, _ = self.tuple_of(values)
         if found is None:
             return self.release(record, None)
-        return self.with_labels(
-            record, [_like(text, was) for text, was in zip(found, values, strict=True)]
-        )
+        released = self.with_labels(record, found)
+        for name, text, was in zip(self.names, found, values, strict=True):
+            released[name] = _like(text, was)
+        return released
 
     def is_number(self, text: str | None, token: str) -> bool:
         """Say whether a cell is released as a JSON number: where the record had one."""
