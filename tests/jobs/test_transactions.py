@@ -186,6 +186,38 @@ def test_another_method_recodes_the_other_columns_and_l_diversity_is_kept_beside
     assert sorted(names) == ["km-anonymity", "l-diversity"]
 
 
+def test_classes_beside_the_sets_grow_until_these_lose_no_more_than_is_allowed():
+    plain = mixed().report
+    bound = plain.facts["sets"]["ncp"] / 2
+    release = mixed(method=method_named("itemsets", {"effort": "fast", "bound": bound}))
+    assert release.report.facts["sets"]["ncp"] <= bound
+    assert release.report.classes < plain.classes
+    for _, part in release.table.group_by("age", "sex"):
+        assert naive.rarest(cells(part), 2) in (0, *range(4, 241))
+    never = mixed(method=method_named("itemsets", {"effort": "fast", "bound": 0.0}))
+    assert never.report.classes == 1  # as far as it goes
+
+
+def test_a_sensitive_item_is_told_no_more_than_was_promised(tmp_path):
+    table, out = shop(200, 8), tmp_path / "out.csv"
+    schema = {
+        "columns": {"items": {"role": "quasi", "kind": "set"}},
+        "privacy": [
+            {"model": "km-anonymity", "k": 4, "m": 2},
+            {"model": "rho-uncertainty", "rho": 0.3, "items": ["i03", "i06"], "m": 2},
+        ],
+    }
+    assert not shoal.verify(table, schema).holds
+    release = shoal.anonymize(table, schema, method=FAST, out=str(out))
+    assert all(verdict.holds for verdict in release.report.privacy)
+    assert 0 < release.report.facts["sets"]["suppressed_occurrences"] < 0.5
+    records = cells(pl.read_csv(out, infer_schema=False).fill_null(""))
+    assert naive.rarest(records, 2) >= 4
+    for item in ("i03", "i06"):
+        shown = [frozenset(item if item in label else label for label in r) for r in records]
+        assert naive.confidence(shown, item, 2) <= 0.3
+
+
 def test_rows_of_a_person_are_joined_to_one_set():
     long = pl.DataFrame({"who": list("aabbccdd"), "items": list("xyxyxyxz")})
     release = shoal.anonymize(long, qi=["items"], set=["items"], person="who", k=2, m=2)

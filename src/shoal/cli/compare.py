@@ -88,10 +88,11 @@ class TrialOptions(opt.Group):
 
     panel: ClassVar[str] = "Method"
 
-    methods: str = opt.option(
-        "bestcut,refine,mondrian,flash",
+    methods: str | None = opt.option(
+        None,
         "What is tried; a parameter of its own: refine:effort=best.",
         "LIST",
+        shown="bestcut,refine,mondrian,flash; of sets of items, their own",
     )
     release: str | None = opt.option(None, "generalize, aggregate, or both.", "LIST")
     suppression_limit: str | None = opt.option(None, "Shares that may be suppressed.", "X,Y")
@@ -115,10 +116,10 @@ class TrialOptions(opt.Group):
         None, "Runs side by side.", "N", shown="as many as cores and memory allow", panel="Engine"
     )
 
-    def tried(self) -> tuple[Method, ...]:
+    def tried(self, schema: Schema) -> tuple[Method, ...]:
         """Return the methods with their parameters."""
         found = []
-        for text in opt.names(self.methods):
+        for text in opt.names(self.methods or usual_methods(schema)):
             name, *own = text.split(":")
             if name == "xk":
                 raise opt.refusal("--methods", "xk adds records; see `shoal recommend`")
@@ -213,9 +214,10 @@ def compare(
 
     others = tuple(opt.names(tried.also))
     page.check((*place.files(), *columns.files(), *others))
+    schema = tried.added_to(columns.read())
     grid = Grid(
         tables=(place.input(), *(place.file(each) for each in others)),
-        schema=tried.added_to(columns.read()), methods=tried.tried(), promises=promised.promises(),
+        schema=schema, methods=tried.tried(schema), promises=promised.promises(),
         releases=tried.texts("release"), limits=tried.limits(), labels=tried.texts("labels"),
         utilities=tried.texts("utility"), seeds=tried.numbers("seeds") or (0,),
         samples=tried.numbers("samples") or (None,),
@@ -255,6 +257,14 @@ def _asked(file: str, grid: Grid) -> tuple[Trial, ...]:
         table=grid.tables[0], schema=grid.schema, infer=grid.infer, separator=grid.separator
     )
     return trials_from(read_document(file), base, where=file)
+
+
+def usual_methods(schema: Schema) -> str:
+    """Return what is tried of a table; where sets of items alone identify, methods for these."""
+    if not schema.sets or set(schema.quasi) - set(schema.sets):
+        return "bestcut,refine,mondrian,flash"
+    along = any(schema.attribute(name).hierarchy is not None for name in schema.sets)
+    return "itemsets,apriori,lra,vpa,pcta,coat" if along else "itemsets,pcta,coat"
 
 
 def usual_folder() -> Path:

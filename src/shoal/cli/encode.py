@@ -46,6 +46,20 @@ def trusted(model: str, trust: str | None, unsigned: bool, least: int | None) ->
     return RecodingModel.load(model, trust=Trust(key=key, unsigned=unsigned, least=least))
 
 
+Released = Annotated[
+    str | None,
+    typer.Option(
+        metavar="generalize|draw",
+        help="Labels; or values drawn from them, by a model learned with --release draw.",
+        rich_help_panel="Output",
+    ),
+]  # fmt: skip
+Seed = Annotated[
+    int,
+    typer.Option(metavar="N", help="Of what is drawn.", rich_help_panel="Engine"),
+]  # fmt: skip
+
+
 ModelFile = Annotated[
     str, typer.Argument(metavar="MODEL", help="Model file (JSON).", rich_help_panel="Input")
 ]
@@ -104,6 +118,8 @@ def encode(
             rich_help_panel="Method",
         ),
     ] = None,
+    release: Released = None,
+    seed: Seed = 0,
     trust: Trusted = None,
     unsigned: Unsigned = False,
     min_k: LeastK = None,
@@ -124,6 +140,8 @@ def encode(
         model=trusted(model, trust, unsigned, min_k),
         safe=safe,
         on_unseen=on_unseen,
+        release=release,
+        seed=seed,
         output=Output(suppressed=written.suppressed, spreadsheet_safe=written.spreadsheet_safe),
         schema=None if schema is None else Schema.load(schema),
         privacy=promised.promise() or None,
@@ -193,6 +211,8 @@ def _encode_stream(request: EncodeRequest, rejects: str | None, *, quiet: bool, 
         suppressed=request.output.suppressed,
         schema=request.schema,
         spreadsheet_safe=bool(request.output.spreadsheet_safe),
+        release=request.release,
+        seed=request.seed,
     )
     progress.clear()
     report = encode_stream(asked, sys.stdin.buffer, sys.stdout.buffer)

@@ -46,6 +46,7 @@ def load(
     on_unseen: str | None = None,
     suppressed: str = "star",
     trust: Trust | None = None,
+    draw: int | None = None,
 ) -> Encoder:
     """Return the encoder of a model file (or document, or model object).
 
@@ -55,8 +56,15 @@ def load(
         suppressed: "star" releases a suppressed record with every quasi-identifier as the
             root, "remove" leaves it out.
         trust: what a model file must show before it is used.
+        draw: the seed of values that are drawn from labels, by a model learned with
+            `--release draw`; None: labels are released.
 
     Raises:
-        ModelFormatError: it is newer, damaged, hostile, or no model at all.
+        ModelFormatError: it is newer, damaged, hostile, or no model at all; or it has nothing to
+            draw from.
     """
+    if draw is not None:
+        from shoal.edge.drawing import DrawingEncoder
+
+        return DrawingEncoder(document_of(model, trust), on_unseen, suppressed, seed=draw)
     return FastEncoder(document_of(model, trust), on_unseen, suppressed)

@@ -10,7 +10,7 @@ from typing import TypeGuard
 from shoal.core.documents import Document, Json
 from shoal.engines.base import Drawn, Search, Written
 from shoal.engines.drawing.drawing import DRAWN, Drawing
-from shoal.jobs.requests import ReleaseRequest
+from shoal.jobs.requests import LearnRequest
 from shoal.measures.risk.persons import asked_k
 from shoal.privacy import Promise
 from shoal.reports.release import ReleaseReport
@@ -19,15 +19,34 @@ LEAST = 2
 """The fewest persons of a value of a marginal, where nothing else is promised."""
 
 
+NOT_PRIVATE = (
+    "the marginals are differentially private (epsilon {epsilon:g}); the file as a whole is not: "
+    "it is drawn from the labels of a release, too"
+)
+
+
 def drawing_of(
-    request: ReleaseRequest, search: Search, promise: Sequence[Promise]
+    request: LearnRequest, search: Search, promise: Sequence[Promise], columns: Sequence[str]
 ) -> Drawing | None:
-    """Return how a release is drawn; None: it is not."""
+    """Return how a release is drawn; None: it is not. Noisy marginals are paid for here.
+
+    Raises:
+        BudgetError: the budget does not cover them.
+    """
     if search.release != "draw":
         return None
     least = max((model.least_records for model in promise), default=LEAST)
     least = max([least, *(math.ceil(getattr(model, "l", 0)) for model in promise)])
-    return Drawing(seed=request.seed, k=max(asked_k(promise), least, LEAST))
+    found = Drawing(seed=request.seed, k=max(asked_k(promise), least, LEAST))
+    if request.epsilon is None:
+        return found
+    from shoal.dp.marginals import NoisyCounts, charge_marginals
+    from shoal.jobs.statistics import fingerprint
+
+    noise = NoisyCounts(request.epsilon, len(columns))
+    name = fingerprint(request.table, None, separator=request.separator)
+    charge_marginals(name, columns, epsilon=request.epsilon, ledger=request.budget)
+    return replace(found, noise=noise, epsilon=request.epsilon)
 
 
 def is_drawn(written: Written | Drawn) -> TypeGuard[Drawn]:
@@ -46,4 +65,6 @@ def with_drawn(
     facts: dict[str, Json] = {"drawn": found, **report.facts, "printed": {"labels": "drawn"}}
     if fidelity is not None:
         facts["fidelity"] = fidelity
-    return replace(report, facts=facts, warnings=(DRAWN, *report.warnings))
+    noisy = found.get("epsilon")
+    private = (NOT_PRIVATE.format(epsilon=noisy),) if isinstance(noisy, float) else ()
+    return replace(report, facts=facts, warnings=(DRAWN, *private, *report.warnings))

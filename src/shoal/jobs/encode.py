@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Generic, TypeVar
 
-from shoal.core.errors import SchemaError, UnsafeReleaseError
+from shoal.core.errors import MethodError, SchemaError, UnsafeReleaseError
 from shoal.edge import load
 from shoal.edge.stream import EncodeReport
 from shoal.edge.stream import encode_stream as stream
 from shoal.engines.base import Encoding
 from shoal.engines.choose import engine_for
+from shoal.engines.drawing.drawing import DRAWN
 from shoal.engines.local import drift as local
+from shoal.engines.local.drawn_encoding import DrawnBatch, draw_encoded
+from shoal.engines.local.encode import LocalEncoding
 from shoal.engines.local.source import open_source
 from shoal.engines.local.write import all_or_nothing
 from shoal.jobs.goal_table import check_output, placed
@@ -97,17 +101,51 @@ def encode(request: EncodeRequest) -> Encoded[object]:
         if request.safe:
             batch.suppress_failing(Judge.of(model.schema, model.privacy))
         verified = None
-        with placed(request.output) as output, batch.write(output) as written:
+        is_drawn = _is_drawn(request, model)
+        with placed(request.output) as output, ExitStack() as writing:
+            written = writing.enter_context(
+                draw_encoded(_here(batch), model, output, seed=request.seed)
+                if is_drawn
+                else batch.write(output)
+            )
             if request.safe:
                 verified = written.verify(model.schema.judged(), model.privacy)
                 _check_verified(verified, batch.report.released)
+            elif isinstance(written, DrawnBatch):
+                written.check()
         return Encoded(
             table=written.table,
             report=batch.report,
             verification=verified,
-            warnings=(*_emptiness(batch, model, verified), *batch.kept.warnings),
+            warnings=(
+                *((DRAWN,) if is_drawn else ()),
+                *_emptiness(batch, model, verified),
+                *batch.kept.warnings,
+            ),
             notices=batch.notices,
         )
+
+
+def _is_drawn(request: EncodeRequest | StreamRequest, model: RecodingModel) -> bool:
+    """Say whether cells are drawn.
+
+    Raises:
+        MethodError: that was asked of a model that has nothing to draw from.
+    """
+    if request.release == "draw" and model.drawn is None:
+        raise MethodError(
+            problem="--release draw: the model has nothing to draw from; learn it with "
+            "--release draw"
+        )
+    return model.drawn is not None and request.release != "generalize"
+
+
+def _here(batch: Encoding) -> LocalEncoding:
+    if not isinstance(batch, LocalEncoding):
+        raise MethodError(
+            problem="a model draws on the local engine; on Spark, take --release generalize"
+        )
+    return batch
 
 
 def _checked_model(request: EncodeRequest) -> RecodingModel:
@@ -165,6 +203,7 @@ class StreamRequest:
         model: a model, or the file of one.
         place: the file, where the model was read already.
         rejects: where lines go that cannot be read, as they came in.
+        release, seed: see `EncodeRequest`.
     """
 
     model: object
@@ -175,18 +214,21 @@ class StreamRequest:
     suppressed: str | None = None
     schema: Schema | None = None
     spreadsheet_safe: bool = False
+    release: str | None = None
+    seed: int = 0
 
 
 def encode_stream(request: StreamRequest, source: IO[bytes], out: IO[bytes]) -> EncodeReport:
     """Encode JSON lines or CSV as they come, one line in, one line out."""
-    EncodeRequest(table=None, model=request.model, on_unseen=request.on_unseen).check()
+    EncodeRequest(
+        table=None, model=request.model, on_unseen=request.on_unseen, release=request.release
+    ).check()
+    model = model_named(request.model)
     if request.schema is not None:
-        enforce_roles(model_named(request.model), request.schema)
-    encoder = load(
-        model_named(request.model),
-        on_unseen=request.on_unseen,
-        suppressed=request.suppressed or "star",
-    )
+        enforce_roles(model, request.schema)
+    star = request.suppressed or "star"
+    draw = request.seed if _is_drawn(request, model) else None
+    encoder = load(model, on_unseen=request.on_unseen, suppressed=star, draw=draw)
     if request.rejects is None:
         return stream(
             encoder, source, out, separator=request.separator, flush=True,

@@ -169,7 +169,11 @@ def draw_faults(schema: Schema, output: Output) -> list[Fault]:
 
 
 def room_faults(
-    model_bytes: int | None, device_ram: int | None, *, learns: bool = True
+    model_bytes: int | None,
+    device_ram: int | None,
+    *,
+    release: str | None = None,
+    learns: bool = True,
 ) -> list[Fault]:
     """Return what is wrong with the room that a device has for a model.
 
@@ -182,4 +186,34 @@ def room_faults(
     found = [Fault("must be at least 1 byte", name) for name, size in given.items() if size < 1]
     if not found and device_ram is not None and device_ram <= CODE:
         found.append(Fault(f"the encoder alone takes {CODE:,} bytes", "--device-ram"))
+    if given and release == "draw":
+        problem = "counts labels alone; what values are drawn from would take more room"
+        found.append(Fault(problem, next(iter(given))))
     return found
+
+
+def noise_faults(
+    schema: Schema, release: str | None, epsilon: float | None, budget: object
+) -> list[Fault]:
+    """Return what does not go with marginals that have noise."""
+    found = []
+    if epsilon is None:
+        if budget is not None:
+            found.append(Fault("goes with --epsilon", "--budget"))
+        return found
+    if release != "draw":
+        found.append(Fault("goes with --release draw; see shoal stats for statistics", "--epsilon"))
+    if not 0 < epsilon < float("inf"):
+        found.append(Fault("must be a number above 0", "--epsilon"))
+    if schema.person:
+        found.append(
+            Fault("is about records; where a person has several, nothing bounds them", "--epsilon")
+        )
+    return found
+
+
+def whole_faults(nested_in: object, release: str | None, partitions: int | None) -> list[Fault]:
+    """Return what takes the earlier classes apart that a release is to be nested in."""
+    asked = {"--release": release == "aggregate", "--partitions": bool(partitions)}
+    apart = [name for name, is_asked in asked.items() if is_asked and nested_in is not None]
+    return [Fault(f"joins and divides boxes; leave {n} out", "--nested-in") for n in apart]

@@ -8,10 +8,13 @@ from shoal.core.errors import NoSolutionError, UnsafeReleaseError
 from shoal.core.watch import tell
 from shoal.engines.base import Classes, Progress, Search
 from shoal.engines.counts import ClassesHere
+from shoal.engines.drawing.drawing import Drawer
+from shoal.engines.drawing.model import with_drawn_columns
 from shoal.jobs.account import Judged, account
 from shoal.jobs.clock import Clock, rounded
 from shoal.jobs.device import device_facts, room_of
 from shoal.jobs.documents import public_document
+from shoal.jobs.drawn import drawing_of
 from shoal.jobs.model import RecodingModel
 from shoal.jobs.requests import LearnRequest
 from shoal.jobs.search import Opened, opened
@@ -19,7 +22,7 @@ from shoal.methods.cut_model import model_of_cuts
 from shoal.methods.cut_tree import Cutting, cut_regions
 from shoal.methods.fit_device import Fitted, fit
 from shoal.methods.to_model import model_of
-from shoal.model.model import RecodingModel as Model
+from shoal.model.model import RecodingModel as LearnedModel
 from shoal.reports.release import ReleaseReport
 
 
@@ -61,12 +64,22 @@ def learn(request: LearnRequest, *, progress: Progress = tell) -> Learned:
         report = account(job, search, classes, judged)
         with clock.time("model"):
             model = _model(job, report, cutting, fitted, classes)
+        if request.release == "draw":
+            with clock.time("model"):
+                model = _drawn(model, job, search)
         device = device_facts(model, request, fitted)
         facts = {**report.facts, **device, "cpu_seconds": rounded(clock.cpu)}
         report = replace(
             report, seconds=clock.spent(), facts=facts, request=public_document(request)
         )
         return Learned(model=RecodingModel.of(model), report=report)
+
+
+def _drawn(model: LearnedModel, job: Opened, search: Search) -> LearnedModel:
+    """Return the model with what its cells are drawn from."""
+    drawing = drawing_of(job.request, search, job.promise, job.schema.quasi)
+    assert drawing is not None  # it was asked for
+    return with_drawn_columns(model, Drawer(job.counts.table, job.schema, drawing))
 
 
 def _cut(classes: Classes, search: Search, job: Opened) -> tuple[Cutting | None, Fitted | None]:
@@ -89,7 +102,7 @@ def _model(
     cutting: Cutting | None,
     fitted: Fitted | None,
     classes: Classes,
-) -> Model:
+) -> LearnedModel:
     """Return regions, or classes that may overlap, as a model."""
     if cutting is None:
         recoding = classes.recoding

@@ -122,7 +122,7 @@ def _part_of(request: ReleaseRequest, train: object) -> ReleaseRequest:
     return replace(
         request, table=train, output=Output(), checks=Checks(attacks="none"), separator=None,
         nested_in=None, ledger=None, waive_composition=(), after=None, counterfeits=None,
-        false_records=None, counterfeit_table=None,
+        false_records=None, counterfeit_table=None, epsilon=None, budget=None,
     )  # fmt: skip
 
 

@@ -41,6 +41,7 @@ def reappearing(
     asked = replace(
         request, table=halves.members, output=Output(), checks=Checks(attacks="none"),
         separator=None, nested_in=None, ledger=None, waive_composition=(),
+        epsilon=None, budget=None,  # exact ones at the worst: nothing is charged for a trial
     )  # fmt: skip
     labelled = replace(asked, release=None, schema=replace(asked.schema, labels=Labels.TIGHT))
     with watched_by(NOBODY):

@@ -102,7 +102,7 @@ def release(
     with opened(request, clock, check=partial(_check_asked, request), earlier=earlier) as job:
         series = book.series(job) if isinstance(book, SeriesBook) else None
         search, classes = job.search(learns=False) if series is None else series.search(job)
-        drawing = drawing_of(request, search, job.promise)
+        drawing = drawing_of(request, search, job.promise, job.schema.quasi)
         star, notices = _can_star(job, classes, asked=request.output.suppressed == "star")
         if not classes.recoding.classes:
             raise NoSolutionError(problem="every record would have to be suppressed")

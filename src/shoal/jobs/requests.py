@@ -18,10 +18,12 @@ from shoal.jobs.faults import (
     beside_faults,
     draw_faults,
     key_faults,
+    noise_faults,
     over_time_faults,
     refuse,
     replaced_faults,
     room_faults,
+    whole_faults,
 )
 from shoal.jobs.linked_requests import LinkedRequest, LinkedVerifyRequest
 from shoal.jobs.persons import person_faults
@@ -97,6 +99,8 @@ class LearnRequest:
         key: the key file that pseudonyms and shifted dates depend on; only its path is written
             down. A model has neither.
         model_bytes, device_ram: the room that a device has for the model; see `model.device`.
+        epsilon, budget: of drawn values: what marginals with noise cost, and the ledger that it is
+            charged to.
     """
 
     table: object
@@ -112,22 +116,22 @@ class LearnRequest:
     key: str | Path | None = None
     model_bytes: int | None = None
     device_ram: int | None = None
+    epsilon: float | None = None
+    budget: str | Path | None = None
 
     @property
     def labels(self) -> Labels:
         """Return the labels that classes write."""
-        usual = Labels.TIGHT if self.release == "draw" else USUAL_LABELS  # nobody reads them
-        return self.schema.labels or usual
+        unread = self.release == "draw" and isinstance(self, ReleaseRequest)
+        return self.schema.labels or (Labels.TIGHT if unread else USUAL_LABELS)
 
     def faults(self) -> list[Fault]:
         """Return everything that is wrong with it, as far as no table need be opened."""
-        found = replaced_faults(self.schema, self.key)
-        if self.release == "draw":
-            found.append(Fault("--release draw: for anonymize; a model has labels"))
-        return [*found, *room_faults(self.model_bytes, self.device_ram), *self._method_faults()]
+        room = room_faults(self.model_bytes, self.device_ram, release=self.release)
+        return [*replaced_faults(self.schema, self.key), *room, *self._method_faults()]
 
     def _method_faults(self) -> list[Fault]:
-        found = []
+        found = noise_faults(self.schema, self.release, self.epsilon, self.budget)
         for check in (self._check_release, self._check_partitions, self._check_sets):
             try:
                 check()
@@ -200,32 +204,20 @@ class ReleaseRequest(LearnRequest):
         over_time = over_time_faults(self.schema, self._over_time(), ledger=self.ledger)
         drawn = draw_faults(self.schema, self.output) if self.release == "draw" else []
         drawn += room_faults(self.model_bytes, self.device_ram, learns=False)
-        return [*found, *persons, *beside, *over_time, *drawn, *self._whole_faults()]
+        whole = whole_faults(self.nested_in, self.release, self.partitions)
+        return [*found, *persons, *beside, *over_time, *drawn, *whole]
 
     def _over_time(self) -> dict[str, object]:
         """Return what a release over time takes, or is in its way, by option."""
         return {
-            "--after": self.after,
-            "--counterfeits": self.counterfeits,
-            "--false-records": self.false_records,
-            "--counterfeit-table": self.counterfeit_table,
-            "--nested-in": self.nested_in,
-            "--method": self.method.name != "auto",
-            "--release": self.release is not None,
-            "--partitions": self.partitions,
-            "--keep-order": self.output.keep_order,
+            "--after": self.after, "--counterfeits": self.counterfeits,
+            "--false-records": self.false_records, "--counterfeit-table": self.counterfeit_table,
+            "--nested-in": self.nested_in, "--method": self.method.name != "auto",
+            "--release": self.release is not None, "--partitions": self.partitions,
+            "--keep-order": self.output.keep_order, "--key": self.key,
             "--suppressed": self.output.suppressed == "star",
             "--attacks": self.checks.attacks == "all",
-            "--key": self.key,
-        }
-
-    def _whole_faults(self) -> list[Fault]:
-        """Return what takes the earlier classes apart that a release is to be nested in."""
-        asked = {"--release": self.release == "aggregate", "--partitions": bool(self.partitions)}
-        apart = [
-            name for name, is_asked in asked.items() if is_asked and self.nested_in is not None
-        ]
-        return [Fault(f"joins and divides boxes; leave {n} out", "--nested-in") for n in apart]
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,6 +229,8 @@ class EncodeRequest:
         safe: suppress what would break the promise within this batch, and verify. The model
             must have the fingerprint that it was learned with.
         on_unseen: suppress, nearest or error; what the model declares if None.
+        release: "draw" or "generalize"; None: drawn, where the model has what to draw from.
+        seed: of what is drawn.
         output: suppressed records are by default removed when safe, starred otherwise.
         schema: what is known of the columns; a model that protects one less is refused. When
             safe, the schema's promise is kept beside the model's.
@@ -250,6 +244,8 @@ class EncodeRequest:
     model: object
     safe: bool = False
     on_unseen: str | None = None
+    release: str | None = None
+    seed: int = 0
     output: Output = field(default_factory=Output)
     schema: Schema | None = None
     privacy: tuple[Promise, ...] | None = None
@@ -262,6 +258,8 @@ class EncodeRequest:
         found = _suppression_faults(self.output)
         if self.on_unseen not in (None, *ON_UNSEEN):
             found.append(Fault("--on-unseen must be suppress, nearest or error", None))
+        if self.release not in (None, "generalize", "draw"):
+            found.append(Fault("must be generalize or draw", "--release"))
         if self.privacy is not None and not self.safe:
             found.append(Fault("a promise (-k, --l, --t) goes with --safe"))
         if self.fold_case and not self.safe:

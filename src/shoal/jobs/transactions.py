@@ -10,7 +10,7 @@ from typing import Protocol
 
 import polars as pl
 
-from shoal.core.errors import InputError, MethodError, SchemaError
+from shoal.core.errors import InputError, MethodError, NoSolutionError, SchemaError
 from shoal.core.interruptible import interruptible
 from shoal.engines.base import Progress
 from shoal.engines.choose import engine_for
@@ -84,24 +84,10 @@ def release_sets(
     clock, method = Clock(progress), _method(request)
     with clock.time("read"):
         prepared = _prepared(request, release)
-        table, promise = prepared.table, promise_of(request.schema)
-        check_known(promise, prepared.baskets)
-        number = numbered(
-            prepared.others.select(relational(request.schema)), prepared.baskets.records
-        )
+        table = prepared.table
+        check_known(promise_of(request.schema), prepared.baskets)
     with clock.time("learn"):
-        setting = Setting(seed=request.seed, threads=request.threads)
-        recoding = interruptible(
-            lambda: recode(
-                prepared.baskets,
-                number,
-                promise,
-                method,
-                setting,
-                tree_of(table.attribute),
-                utility=table.attribute.utility_constraints,
-            )
-        )
+        prepared, recoding = _bounded(request, release, prepared, method)
     with clock.time("encode"):
         frame = _frame(prepared, recoding, request)
     with _written(request, table, frame) as place:
@@ -115,6 +101,45 @@ def release_sets(
     )  # fmt: skip
     made = None if request.output.out is not None else like(frame, table.source.given)
     return made, report
+
+
+def _recoded(request: ReleaseRequest, prepared: Prepared, method: SetMethod) -> SetRecoding:
+    """Recode the sets of each class of the other quasi-identifiers."""
+    attribute = prepared.table.attribute
+    beside = prepared.others.select(relational(request.schema))
+    number = numbered(beside, prepared.baskets.records)
+    setting = Setting(seed=request.seed, threads=request.threads)
+    return interruptible(
+        lambda: recode(
+            prepared.baskets, number, promise_of(request.schema), method, setting,
+            tree_of(attribute), utility=attribute.utility_constraints,
+        )
+    )  # fmt: skip
+
+
+def _bounded(
+    request: ReleaseRequest, release: Releasing, prepared: Prepared, method: SetMethod
+) -> tuple[Prepared, SetRecoding]:
+    """Recode the sets; the classes beside them grow until these lose no more than is allowed.
+
+    Rmerge, Tmerge and RTmerge [poulis2013] join classes of records for that; here the columns are
+    recoded anew, in classes of twice as many records each time.
+    """
+    recoding, times = _recoded(request, prepared, method), 1
+    names = relational(request.schema)
+    while (
+        names
+        and recoding.ncp() > getattr(method, "bound", 1.0)
+        and prepared.others.select(names).n_unique() > 1
+    ):
+        times *= 2
+        try:
+            larger = _prepared(request, release, times=times)
+            found = _recoded(request, larger, method)
+        except NoSolutionError:  # no class can be as large as that
+            break
+        prepared, recoding = larger, found
+    return prepared, recoding
 
 
 def _check_request(request: ReleaseRequest) -> None:
@@ -166,7 +191,8 @@ def _method(request: ReleaseRequest) -> SetMethod:
     raise MethodError(problem=problem)
 
 
-def _prepared(request: ReleaseRequest, release: Releasing) -> Prepared:
+def _prepared(request: ReleaseRequest, release: Releasing, *, times: int = 1) -> Prepared:
+    """Read a table, and recode its other columns in classes of so many times k records."""
     schema = _fitted(request)
     names = [name for name in schema.released if name not in schema.sets]
     table = open_sets(request.table, schema, [*names, *schema.person], separator=request.separator)
@@ -180,7 +206,8 @@ def _prepared(request: ReleaseRequest, release: Releasing) -> Prepared:
         raise InputError(where=table.where, problem="no record to release")
     if not relational(schema):
         return Prepared(table, table.others.select(names), baskets, check)
-    return _beside(request, release, table, baskets, check)
+    made = _beside(request, release, table, baskets, times)
+    return replace(made, kept=check)
 
 
 def _fitted(request: ReleaseRequest | VerifyRequest) -> Schema:
@@ -209,7 +236,7 @@ def _fitted(request: ReleaseRequest | VerifyRequest) -> Schema:
 
 
 def _beside(
-    request: ReleaseRequest, release: Releasing, table: SetTable, baskets: Baskets, kept: KeptCheck
+    request: ReleaseRequest, release: Releasing, table: SetTable, baskets: Baskets, times: int
 ) -> Prepared:
     """Recode the other quasi-identifiers; records keep a number by which their sets are found."""
     schema = request.schema
@@ -219,7 +246,7 @@ def _beside(
     sizes = [model.k for model in schema.privacy if isinstance(model, (KmAnonymity, Requirements))]
     inner = Schema(
         attributes=(*plain, Attribute(name=ROW, role=Role.NEUTRAL)),
-        privacy=(KAnonymity(max(sizes)), *models), missing=schema.missing,
+        privacy=(KAnonymity(max(sizes) * times), *models), missing=schema.missing,
         fold_case=schema.fold_case, utility=schema.utility, others=schema.others,
         suppression_limit=schema.suppression_limit, labels=schema.labels,
         waive=(*schema.waive, *schema.kept, ROW),
@@ -235,7 +262,7 @@ def _beside(
     rows = made[ROW].cast(pl.Int64).to_numpy()
     part, _ = baskets.part(rows)
     return Prepared(
-        table, made.drop(ROW), part, kept, done.report, left_out=table.sets.len() - rows.size
+        table, made.drop(ROW), part, KeptCheck(), done.report, left_out=table.sets.len() - rows.size
     )
 
 

@@ -99,6 +99,8 @@ class LearnWords(SchemaWords, total=False):
     key: str | Path | None
     model_bytes: int | None
     device_ram: int | None
+    epsilon: float | None
+    budget: str | Path | None
     progress: Progress | None
 
 
@@ -136,6 +138,8 @@ class EncodeWords(PromiseWords, total=False):
     person_file: str | Path | None
     inputs: Sequence[str | Path] | None
     on_unseen: Literal["suppress", "nearest", "error"] | None
+    release: Literal["generalize", "draw"] | None
+    seed: int | None
     schema: SchemaLike | None
     waive: Columns | None
     fold_case: bool | None

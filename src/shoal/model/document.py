@@ -15,6 +15,7 @@ from shoal.core.errors import ModelFormatError
 from shoal.core.keys import date_key, number_key
 from shoal.model.cut_tree import regions_of
 from shoal.model.document_types import Cell, ColumnDocument, MaskRule, ModelDocument
+from shoal.model.drawn_check import check_drawn_columns
 from shoal.model.tree_check import check_cut_column, checked_tree
 from shoal.model.trust import Trust, admit
 from shoal.model.upgrades import UPGRADES
@@ -146,6 +147,7 @@ def _check(document: Mapping[str, object]) -> list[list[int]]:
     is_tree = document.get("tree") is not None
     sizes = _check_columns(document.get("columns"), quasi, about, is_tree=is_tree)
     regions = _check_tree(document) if is_tree else _check_regions(document, sizes)
+    check_drawn_columns(document.get("drawn"), quasi, sizes)
     levels = document.get("levels")
     if levels is not None and (
         not isinstance(levels, Mapping)

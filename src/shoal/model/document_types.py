@@ -91,6 +91,23 @@ class SchemaDocument(TypedDict):
     missing: NotRequired[list[str]]
 
 
+class DrawnColumn(TypedDict):
+    """What the cells of a column are drawn from.
+
+    Attributes:
+        kind: of the column: numeric, date, ordinal or categorical.
+        values: in the order of the line or of the hierarchy; null, the missing value, first.
+        weights: how readily each is drawn, beside others that a label leaves open.
+        runs: of each cell, the first of its values, and the one after its last.
+    """
+
+    name: str
+    kind: str
+    values: list[str | None]
+    weights: list[float]
+    runs: list[list[int]]
+
+
 class ModelDocument(TypedDict):
     """A whole model of the present version."""
 
@@ -109,6 +126,7 @@ class ModelDocument(TypedDict):
     tree: NotRequired[TreeOfCuts]
     counts: list[int] | None
     levels: NotRequired[dict[str, int]]
+    drawn: NotRequired[list[DrawnColumn]]
     fingerprint: NotRequired[str]
     signature: NotRequired[dict[str, str]]
 

@@ -248,7 +248,8 @@ def encode_line(encoder: Encoder, line: str) -> tuple[str | None, int]:
     parts = []
     for name in encoder.released + others:
         if name in new:
-            parts.append(quote(name) + ":" + quote(new[name]))
+            is_number = encoder.is_number(new[name], found[name])
+            parts.append(quote(name) + ":" + (str(new[name]) if is_number else quote(new[name])))
         elif name in found:
             parts.append(quote(name) + ":" + found[name])
     return "{" + ",".join(parts) + "}", region

@@ -22,6 +22,7 @@ from shoal.model.document import (
 from shoal.model.document_types import (
     Cell,
     ColumnDocument,
+    DrawnColumn,
     MaskRule,
     ModelDocument,
     SchemaDocument,
@@ -104,6 +105,7 @@ class RecodingModel:
         levels: the level of each column, for full-domain recoding.
         tree: the cuts that make the regions, where these divide the domain. Classes are then
             numbered from left to right.
+        drawn: what cells are drawn from, where its release is drawn; None: it releases labels.
         on_unseen: what happens to a record that no class covers.
         sealed: it was learned here, or its document had a fingerprint that fits it.
         signature: who signed its fingerprint, and the signature.
@@ -123,6 +125,7 @@ class RecodingModel:
     counts: tuple[int, ...] | None = None
     levels: Mapping[str, int] | None = None
     tree: TreeOfCuts | None = None
+    drawn: tuple[DrawnColumn, ...] | None = None
     on_unseen: str = "suppress"
     sealed: bool = field(default=True, compare=False)
     signature: Mapping[str, str] | None = field(default=None, compare=False)
@@ -171,6 +174,8 @@ class RecodingModel:
             document["tree"] = {"cut": list(self.tree["cut"]), "left": list(self.tree["left"])}
         if self.levels is not None:
             document["levels"] = dict(self.levels)
+        if self.drawn is not None:
+            document["drawn"] = [column.copy() for column in self.drawn]
         document["fingerprint"] = fingerprint_of(document)
         if self.signature is not None:
             document["signature"] = dict(self.signature)
@@ -218,7 +223,7 @@ class RecodingModel:
             raise ModelFormatError(problem="it replaces values, and a model holds no key")
         if found["released"] != list(schema.released):
             raise ModelFormatError(problem="its released columns are not the schema's")
-        counts, levels = found.get("counts"), found.get("levels")
+        counts, levels, drawn = found.get("counts"), found.get("levels"), found.get("drawn")
         return cls(
             method=found["method"],
             schema=schema,
@@ -237,6 +242,7 @@ class RecodingModel:
             ),
             regions=tuple(tuple(region) for region in regions),
             tree=found.get("tree"),
+            drawn=None if drawn is None else tuple(column.copy() for column in drawn),
             utility=dict(found["utility"]),
             counts=None if counts is None else tuple(counts),
             levels=None if levels is None else dict(levels),

@@ -180,6 +180,10 @@ class Encoder:
             labels[column] = self.widen(column, cell, values[column])
         return labels, -1
 
+    def is_number(self, text: str | None, token: str) -> bool:
+        """Say whether a cell is released as a JSON number; labels never are."""
+        return False
+
     def values(self, record: Record) -> list[object]:
         """Return the quasi-identifiers of a record."""
         try:

@@ -86,5 +86,14 @@ def test_a_label_that_the_marginal_knows_nothing_of_brings_its_own_values():
     assert opened.runs.tolist() == [[1, len(opened.texts)]]
 
 
+def test_which_values_occur_in_a_label_that_the_marginal_does_not_know_is_not_told():
+    # Two tables that differ in what lies inside a round label alone: F is a function of G, M and s.
+    labels, known = ["[50, 60]"] * 30 + ["1"] * 5, marginal({"1": 5.0})
+    one = drawn(labels, known, ["1", "50", "51", "60"]).cells
+    two = drawn(labels, known, ["1", "50", "57", "58", "60"]).cells
+    assert one.to_list() == two.to_list()
+    assert {float(cell) for cell in one[:30]} >= {50.0, 60.0}
+
+
 def test_nothing_to_draw():
     assert drawn([], marginal({"1": 5.0}), ["1"]).cells.to_list() == []

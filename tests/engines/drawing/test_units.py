@@ -62,3 +62,14 @@ def test_what_has_no_steps_has_none():
 def test_days_of_a_typed_column_have_steps_too():
     domain, attribute = column([date(2020, 1, 1), date(2020, 1, 4)])
     assert units_of(domain, attribute).step == 86_400
+
+
+def test_units_between_two_places_lie_between_them():
+    domain, attribute = column(["0.25", "3"], kind=Kind.NUMERIC)
+    units = units_of(domain, attribute)
+    assert [units.text(unit) for unit in units.between(0.295, 0.325)] == ["0.3", "0.31", "0.32"]
+    domain, attribute = column(["2020-01-01", "2020-03-01"], kind=Kind.DATE)
+    units = units_of(domain, attribute)
+    low, high = date(2020, 1, 30).toordinal(), date(2020, 2, 1).toordinal()
+    named = [units.text(unit) for unit in units.between(low, high)]
+    assert named == ["2020-01-30", "2020-01-31", "2020-02-01"]

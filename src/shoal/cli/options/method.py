@@ -62,6 +62,8 @@ class MethodWords(TypedDict):
 
     method: Method
     release: str | None
+    epsilon: float | None
+    budget: str | None
     partitions: int | None
     partition_by: str
     seed: int
@@ -114,6 +116,12 @@ class MethodOptions(Group):
         "Keep what says most of this column; it is released as it is (bestcut, refine).",
         "COLUMN",
         flags=("--for",),
+    )
+    epsilon: float | None = option(
+        None, "With --release draw: marginals with Laplace noise, for so much of the budget."
+    )
+    budget: str | None = option(
+        None, "The ledger that --epsilon is charged to.", "FILE|URI", shown="as in shoal stats"
     )
     seed: int = option(0, "Same seed, same bytes.", "N", panel="Engine")
     threads: int | None = option(None, "Threads.", "N", shown="all cores", panel="Engine")
@@ -174,6 +182,8 @@ class MethodOptions(Group):
         return {
             "method": method_named(self.method, {**given, **own}),
             "release": self.release,
+            "epsilon": self.epsilon,
+            "budget": self.budget,
             "partitions": self.partitions,
             "partition_by": self.partition_by,
             "seed": self.seed,

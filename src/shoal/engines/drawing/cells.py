@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.engines.drawing.protected import Ints, Marginal
 from shoal.engines.drawing.raking import quotas, rake
@@ -48,24 +49,53 @@ def draw_column(
         units: its steps, where it has some.
         random: decides which record with a label gets which of its values.
     """
-    texts = labels.cast(pl.String)
-    distinct = sorted(texts.unique().to_list(), key=lambda text: (text is not None, text))
-    place = pl.DataFrame({"t": pl.Series(distinct, dtype=pl.String), "i": range(len(distinct))})
-    joined = texts.to_frame("t").join(
-        place, on="t", how="left", nulls_equal=True, maintain_order="left"
-    )
-    where = joined["i"].to_numpy().astype(np.int64)
-    sizes = np.bincount(where, minlength=len(distinct)).astype(np.int64)
-    open_ = Open.of(distinct, marginal, domain, units)
-    raked = rake(open_.runs, sizes, open_.pool, marginal.records)
-    order = np.argsort(where, kind="stable")
-    ends = np.concatenate(([0], sizes.cumsum()))
-    drawn = np.empty(len(where), dtype=np.int64)
-    for number, (first, last) in enumerate(open_.runs.tolist()):
-        found = first + quotas(raked.weights[first:last], int(sizes[number]), random.random())
-        drawn[order[ends[number] : ends[number + 1]]] = random.permutation(found)
-    values = pl.Series(labels.name, open_.texts, dtype=pl.String)
-    return DrawnColumn(values.gather(drawn), raked.misfit)
+    asked = Asked.of(labels)
+    open_ = Open.of(asked.labels, marginal, domain, units)
+    raked = rake(open_.runs, asked.sizes, open_.pool, marginal.records)
+    return DrawnColumn(asked.draw(open_, raked.weights, random), raked.misfit)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The labels of a column that cells are drawn for.
+
+    Attributes:
+        labels: each once.
+        where: of each record, the number of its label.
+    """
+
+    name: str
+    labels: Sequence[str | None]
+    where: Ints
+
+    @classmethod
+    def of(cls, labels: pl.Series) -> Asked:
+        """Return the labels of a release."""
+        texts = labels.cast(pl.String)
+        distinct = sorted(texts.unique().to_list(), key=lambda text: (text is not None, text))
+        place = pl.DataFrame({"t": pl.Series(distinct, dtype=pl.String), "i": range(len(distinct))})
+        joined = texts.to_frame("t").join(
+            place, on="t", how="left", nulls_equal=True, maintain_order="left"
+        )
+        return cls(labels.name, distinct, joined["i"].to_numpy().astype(np.int64))
+
+    @property
+    def sizes(self) -> Ints:
+        """Return the records of each label."""
+        return np.bincount(self.where, minlength=len(self.labels)).astype(np.int64)
+
+    def draw(
+        self, open_: Open, weights: NDArray[np.float64], random: np.random.Generator
+    ) -> pl.Series:
+        """Draw a cell for each record: each label gets its values as often as their weights say."""
+        sizes = self.sizes
+        order = np.argsort(self.where, kind="stable")
+        ends = np.concatenate(([0], sizes.cumsum()))
+        drawn = np.empty(len(self.where), dtype=np.int64)
+        for number, (first, last) in enumerate(open_.runs.tolist()):
+            found = first + quotas(weights[first:last], int(sizes[number]), random.random())
+            drawn[order[ends[number] : ends[number + 1]]] = random.permutation(found)
+        return pl.Series(self.name, open_.texts, dtype=pl.String).gather(drawn)
 
 
 @dataclass(frozen=True)
@@ -144,15 +174,13 @@ def _own_values(
     domain: Domain, units: Units | None, label: str, low: float, high: float
 ) -> list[tuple[str | None, float]]:
     """Return values of a label in which the marginal knows none."""
+    if low < high and units is not None:  # of its steps: which of them occur, G does not say
+        inside = units.between(low, high)
+        few = inside[:: max((len(inside) - 1) // _FEW, 1)]
+        return [(units.text(unit), units.place(unit)) for unit in few] or [(label, low)]
     own: list[tuple[str | None, float]] = [
         (text, float(place))
         for text, place in zip(domain.labels, domain.position, strict=True)
         if text is not None and low <= place <= high
     ]
-    if low == high or units is None or not own:
-        return own or [(label, low)]
-    places = domain.position[int(domain.has_missing) :].tolist()
-    inside = [u for u, p in zip(units.known, places, strict=True) if low <= p <= high]
-    begin, end = min(inside), max(inside)
-    every = max((end - begin) // units.step // _FEW, 1) * units.step
-    return [(units.text(unit), units.place(unit)) for unit in range(begin, end + 1, every)]
+    return own or [(label, low)]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.core.documents import Document
 from shoal.engines.drawing.cells import draw_column
-from shoal.engines.drawing.protected import Marginal, protected_marginal
+from shoal.engines.drawing.protected import Marginal, Noise, protected_marginal
 from shoal.engines.drawing.units import units_of
 from shoal.formats.types import texts_of
 from shoal.measures.fidelity.columns import Column
@@ -27,9 +27,6 @@ DRAWN = (
 )
 """What a report, and the metadata of a file, say first."""
 
-Noise = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-"""Gives the counts of one marginal back with noise."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
@@ -38,11 +35,13 @@ class Drawing:
     Attributes:
         k: the fewest persons that a value, or a pool of rarer ones, of a marginal has.
         noise: of the marginals, for differential privacy; None: they are exact, and pooled.
+        epsilon: what the noise was paid with.
     """
 
     seed: int
     k: int
     noise: Noise | None = None
+    epsilon: float | None = None
 
 
 @dataclass(frozen=True)
@@ -63,10 +62,11 @@ class Drawer:
         found = []
         for column, domain in enumerate(self.table.domains):
             attribute = self.schema.attribute(domain.name)
-            marginal = protected_marginal(self.table, column, attribute, k=self.drawing.k)
-            if self.drawing.noise is not None:
-                marginal = replace(marginal, records=self.drawing.noise(marginal.records))
-            found.append(marginal)
+            found.append(
+                protected_marginal(
+                    self.table, column, attribute, k=self.drawing.k, noise=self.drawing.noise
+                )
+            )
         return tuple(found)
 
     def draw(self, labels: pl.DataFrame) -> Drawn:
@@ -196,6 +196,7 @@ def account_of(drawer: Drawer, drawn: Drawn, *, fidelity: bool) -> Document:
         "seed": drawer.drawing.seed,
         "k": drawer.drawing.k,
         "exact_marginals": drawer.drawing.noise is None,
+        **({} if drawer.drawing.epsilon is None else {"epsilon": drawer.drawing.epsilon}),
         "misfit": {name: round(value, 9) for name, value in drawn.misfit.items()},
     }
     if fidelity:

@@ -8,7 +8,7 @@ the last pool; where all rare values together are fewer than k persons, nothing 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -55,10 +55,16 @@ class _Pool:
     is_common: bool
 
 
+Noise = Callable[[Sequence[int]], list[int]]
+"""Gives the counts of one marginal back with noise."""
+
+
 def protected_marginal(
-    table: FrequencyTable, column: int, attribute: Attribute, *, k: int
+    table: FrequencyTable, column: int, attribute: Attribute, *, k: int, noise: Noise | None = None
 ) -> Marginal:
     """Return what may be known of a column: no pool has fewer than k persons.
+
+    noise: of the counts; what is rare, and pooled, is then judged by these.
 
     Raises:
         MethodError: the table's rows are not on this machine.
@@ -70,6 +76,9 @@ def protected_marginal(
     records = np.bincount(codes, weights=table.counts, minlength=len(domain))
     if not records.sum():
         raise MethodError(problem="draw needs the tuples of the table on this machine")
+    if noise is not None:
+        records = np.array(noise(records.astype(np.int64).tolist()), dtype=np.float64)
+        persons = records.astype(np.int64)
     pools = pools_of(persons, k)
     units = units_of(domain, attribute)
     values: list[tuple[float, str | None, int]] = []

@@ -27,12 +27,29 @@ class Units:
         step: units between two values.
         text: how the value of a unit is written.
         place: where it stands on the line of the domain.
+        each: units between two whole numbers, or days, of that line.
     """
 
     known: Sequence[int]
     step: int
     text: Callable[[int], str]
     place: Callable[[int], float]
+    each: int
+
+    def between(self, low: float, high: float) -> range:
+        """Return the units from one place of the line to another, step by step from the first.
+
+        Example:
+            >>> cents = Units([10, 15], 1, str, lambda unit: unit / 10, 10)
+            >>> list(cents.between(1.15, 1.45))
+            [12, 13, 14]
+        """
+        begin, end = round(low * self.each), round(high * self.each)
+        while self.place(begin) < low:
+            begin += 1
+        while self.place(end) > high:
+            end -= 1
+        return range(begin, end + 1, self.step)
 
 
 def units_of(domain: Domain, attribute: Attribute) -> Units | None:
@@ -76,7 +93,7 @@ def _numbers(labels: Sequence[str], digits: int) -> Units | None:
         return number_label(f"{unit}e{-digits}") or str(unit)
 
     known = [int(Decimal(label).scaleb(digits)) for label in labels]
-    return Units(known, 1, text, lambda unit: float(text(unit)))
+    return Units(known, 1, text, lambda unit: float(text(unit)), 10**digits)
 
 
 def _moments(known: Sequence[int], text: Callable[[int], str], *, is_clock: bool) -> Units:
@@ -90,7 +107,7 @@ def _moments(known: Sequence[int], text: Callable[[int], str], *, is_clock: bool
         midnight = datetime.combine(moment.date(), time.min)
         return moment.toordinal() + (moment - midnight) / timedelta(days=1)
 
-    return Units(known, step, text, place)
+    return Units(known, step, text, place, _DAY)
 
 
 def _moment(seconds: int) -> datetime:

@@ -46,6 +46,9 @@ class ItemSets(SetMethod):
         False, "sets may hold items of several groups below the root of the hierarchy"
     )
     local: bool = parameter(True, "release an item as itself in records where it is not rare")
+    bound: float = parameter(
+        1.0, "beside other columns: their classes grow until sets lose at most this", least=0.0
+    )
 
     def search_sets(self, baskets: Baskets, goal: SetGoal, setting: Setting) -> SetRecoding:
         """Find a recoding of the items that reaches the goal."""

@@ -14,8 +14,10 @@ from shoal.hierarchies.tree import Hierarchy
 from shoal.methods.method import Setting
 from shoal.methods.transactions.catalogue import SetMethod
 from shoal.methods.transactions.goal import SetGoal
+from shoal.methods.transactions.uncertain import bounded
 from shoal.privacy import KmAnonymity, Promise, Requirements
 from shoal.privacy.of_sets import named_items
+from shoal.privacy.rho_uncertainty import RhoUncertainty
 from shoal.table.baskets import Baskets, SetRecoding
 
 
@@ -57,13 +59,14 @@ def recode(
     if np.diff(bounds).min(initial=goal.k) < goal.k and goal.m != 0:
         problem = f"{int(np.diff(bounds).min())} records are fewer than k = {goal.k}"
         raise NoSolutionError(problem=f"{problem}; ask for less, or bring more records")
+    told = [model for model in promise if isinstance(model, RhoUncertainty)]
     if len(bounds) == 2:
-        return _frequent(method.search_sets(baskets, goal, setting), goal)
+        return bounded(_frequent(method.search_sets(baskets, goal, setting), goal), told)
     labels: dict[tuple[int, ...], int] = {}
     choice = np.full(baskets.codes.size, -1, dtype=np.int32)
     for start, end in pairwise(bounds.tolist()):
         part, places = baskets.part(np.sort(order[start:end]))
-        found = _frequent(method.search_sets(part, goal, setting), goal)
+        found = bounded(_frequent(method.search_sets(part, goal, setting), goal), told)
         known = np.array([labels.setdefault(each, len(labels)) for each in found.labels] + [-1])
         choice[places] = known[found.choice]
     return SetRecoding(baskets, tuple(labels), choice)
