@@ -72,6 +72,18 @@ def test_a_value_outside_its_hierarchy_is_refused_without_showing_it():
     assert "777" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("leaf", "value"),
+    [("9007199254740992", "9007199254740993"), ("1e999", "inf"), ("0.1", "0.1000000000000000055")],
+)
+def test_a_number_that_no_float_tells_from_a_leaf_is_not_that_leaf(leaf, value):
+    tree = Hierarchy.from_rows("x", [("1", "*"), (leaf, "*")])
+    x = line_domain("x", Kind.NUMERIC, ["1.0", value], [1.0, 2.0], ladder=tree)
+    table = from_codes((x,), np.array([[0], [1]], dtype=np.int32), np.ones(2, dtype=np.int64))
+    with pytest.raises(UnknownValueError, match="1 of 2"):
+        search(table, [KAnonymity(2)])
+
+
 @given(heights=st.lists(st.integers(0, 3), min_size=1, max_size=4).map(tuple))
 def test_neighbours_are_one_step_away_and_know_each_other(heights):
     lattice = Lattice(heights)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.core.errors import KernelInputError, UnknownValueError
+from shoal.core.numbers import number_label
 from shoal.hierarchies.tree import Hierarchy
 from shoal.kernels.lattice.classes import BLOCK
 from shoal.table.domain import MISSING_NODE, ROOT, Domain
@@ -186,8 +187,6 @@ def _nodes_of(domain: Domain, tree: Hierarchy) -> NDArray[np.int64]:
     return np.array(found, dtype=np.int64)
 
 
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+def _number(text: str) -> str:
+    """Return the one way to write a number, exactly; a float would merge long neighbours."""
+    return number_label(text) or text
