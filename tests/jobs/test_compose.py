@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
@@ -91,6 +92,59 @@ def test_labels_tell_what_class_files_say_or_nothing(tmp_path_factory, rows, met
         assert by_labels.below == exact.below
         assert by_labels.holds == exact.holds
         assert by_labels.certain == exact.certain
+
+
+@given(SMALL, st.integers(2, 4), st.integers(1, 2))
+@settings(max_examples=40, deadline=None)
+def test_labels_tell_what_class_files_say_of_persons(tmp_path_factory, rows, each, k):
+    folder = tmp_path_factory.mktemp("compose")
+    table = pl.DataFrame(
+        [(*row, None if i % 7 == 6 else f"p{i // each}") for i, row in enumerate(rows)],
+        schema=["age", "job", "ill", "who"], orient="row",
+    )  # fmt: skip
+    columns = {"age": {"role": "quasi", "kind": "numeric"}, "job": "quasi", "ill": "sensitive",
+               "who": "person"}  # fmt: skip
+    promise = [{"model": "k-anonymity", "k": k}]
+    schema = Schema.from_document({"columns": columns, "privacy": promise, "waive": ["who", "ill"]})
+    made = [released(folder, table, schema, name) for name in ("bestcut", "kmember")]
+    exact, by_labels = (
+        compose(ComposeRequest(table=table, schema=schema, **words))
+        for words in (
+            {"class_files": tuple(c for _, c in made)}, {"releases": tuple(o for o, _ in made)},
+        )
+    )  # fmt: skip
+    meet = defaultdict(set)
+    for who, *classes in zip(table["who"], *(classes_in(c) for _, c in made), strict=True):
+        meet[tuple(classes)] |= {who} - {None}
+    assert exact.smallest_class == min(map(len, meet.values()))
+    assert exact.holds == (exact.smallest_class >= k)
+    if by_labels.unknown:
+        assert not by_labels.holds
+    else:
+        assert by_labels.below == exact.below
+        assert by_labels.holds == exact.holds
+
+
+@pytest.mark.parametrize("labels", ["round", "tight"])
+def test_releases_whose_hierarchies_were_proposed_are_read_back(tmp_path, labels):
+    days = [f"202{i % 3}-{i % 12 + 1:02}-{i % 28 + 1:02}" for i in range(200)]
+    zips = [f"{75000 + 7 * (i % 40)}" for i in range(200)]
+    table = pl.DataFrame({"day": days, "zip": zips, "ill": ["flu", "cold"] * 100})
+    columns = {"day": "quasi", "zip": "quasi", "ill": "sensitive"}
+    promise = [{"model": "k-anonymity", "k": 4}]
+    schema = Schema.from_document({"columns": columns, "privacy": promise, "labels": labels})
+    made = [released(tmp_path, table, schema, name) for name in ("bestcut", "flash")]
+    files = tuple(out for out, _ in made)
+    found = compose(ComposeRequest(table=table, schema=schema, releases=files))
+    assert found.unknown < 50  # classes of bestcut overlap a little, those of a lattice do not
+    by_class, by_labels = (
+        compose(ComposeRequest(table=table, schema=schema, **words))
+        for words in ({"class_files": (made[1][1],) * 2}, {"releases": (files[1],) * 2})
+    )
+    assert by_labels.unknown == 0
+    assert (by_labels.classes, by_labels.below) == (by_class.classes, by_class.below)
+    with pytest.raises(InputError, match="cannot be a release of this table"):
+        compose(ComposeRequest(table=table, schema=schema, releases=files, infer=False))
 
 
 def test_each_release_is_safe_and_both_together_are_not(tmp_path):

@@ -66,6 +66,7 @@ def compose(
         class_files=tuple(opt.names(class_files)),
         person_files=tuple(opt.names(person_files)),
         separator=place.sep,
+        infer=columns.infer,
     )
     if request.person_files:
         return _answer_persons(job.intersect(request), answer)

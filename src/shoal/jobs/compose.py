@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from shoal.core.errors import InputError, MethodError
@@ -12,6 +13,7 @@ from shoal.engines.local.invariance import intersections, persons_alike, values_
 from shoal.engines.local.person_file import with_persons
 from shoal.engines.local.source import Source, open_source
 from shoal.jobs.earlier import encoded, original_of
+from shoal.jobs.proposals import proposals
 from shoal.jobs.requests import ComposeRequest
 from shoal.jobs.search import promise_of
 from shoal.measures.risk.persons import asked_k
@@ -37,7 +39,8 @@ def compose(request: ComposeRequest) -> Composition:
         )
     promise = promise_of(request.schema)
     source = open_source(request.table, separator=request.separator)
-    original = original_of(source, request.schema)
+    known = replace(request.schema, proposals=proposals(infer=request.infer))
+    original = original_of(source, known)
     schema = original.schema
     released = [
         open_source(each, separator=request.separator).as_labels() for each in request.releases

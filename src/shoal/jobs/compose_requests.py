@@ -30,6 +30,7 @@ class ComposeRequest:
         class_files: what `anonymize --class-file` wrote: the class of each record.
         person_files: what `anonymize --person-file` wrote, one for each of `releases`: then these
             may be of a table that changed in between, and persons are looked for in all of them.
+        infer: the releases were made with proposed hierarchies; see `LearnRequest`.
     """
 
     table: object
@@ -39,6 +40,7 @@ class ComposeRequest:
     class_files: tuple[str | Path, ...] = ()
     person_files: tuple[str | Path, ...] = ()
     separator: str | None = None
+    infer: bool = True
 
     def faults(self) -> list[Fault]:
         """Return everything that is wrong with it, as far as no table need be opened."""

@@ -97,7 +97,7 @@ def _together(request: AttackRequest) -> tuple[Comparison, ...]:
     found = compose(
         ComposeRequest(
             table=request.table, schema=schema, releases=releases,
-            class_files=request.class_files, separator=request.separator,
+            class_files=request.class_files, separator=request.separator, infer=request.infer,
         )
     )  # fmt: skip
     return (intersection(found, asked_k(schema.privacy, FEW_PEOPLE)),)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.releases import least
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.methods.clustering.tables import tables
@@ -103,3 +104,17 @@ def replace_line(rows):
         numbers(rows, 1, rows), codes=np.arange(rows, dtype=np.int32)[:, None],
         counts=np.ones(rows, dtype=np.int64), sensitive=np.zeros((rows, 0), dtype=np.int32),
     )  # fmt: skip
+
+
+@settings(max_examples=100, deadline=None)
+@given(case=grouped(counted()), k=st.integers(2, 6))
+def test_the_floor_of_the_benchmark_is_above_no_grouping(case, k):
+    """What the guide says that no union of classes can lose less than."""
+    table, label = case
+    atoms = atoms_of(table, label, [KAnonymity(k)])
+    assume(atoms.sizes.sum() >= k)
+    naive = least_loss(
+        list(range(len(atoms.sizes))), lambda g: loss_of(atoms, np.array(g)),
+        lambda g: holds(atoms, np.array(g)),
+    )  # fmt: skip
+    assert least(atoms, k) <= naive + 1e-6 * naive

@@ -68,7 +68,8 @@ class Original:
 
     @cached_property
     def _counted(self) -> Frequencies:
-        return frequencies(self.source, self.frame.lazy(), self.schema, sensitive=())
+        plain = self.schema.without_person()  # labels are those of records, whoever they are of
+        return frequencies(self.source, self.frame.lazy(), plain, sensitive=())
 
     @cached_property
     def _rows(self) -> NDArray[np.int64]:
