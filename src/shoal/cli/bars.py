@@ -16,6 +16,7 @@ def bar(share: float, *, blocks: bool = True, width: int = WIDTH) -> str:
     Args:
         share: of the longest bar, 0 … 1.
         blocks: draw eighths of a letter; False: whole letters that any terminal has.
+        width: letters of the longest bar.
 
     Example:
         >>> bar(0.5), bar(0.01), bar(0), bar(0.5, blocks=False)
