@@ -75,9 +75,30 @@ def test_runs_may_come_from_a_file(files):
     assert document["runs"][0]["command"] is None
 
 
+def test_it_is_written_on_paper_too(files):
+    for ending, words in (("md", "# Releases side by side"), ("json", '"runs"')):
+        page = files.path(f"page.{ending}")
+        answer = asked(files, "--methods", "bestcut", "-k", "4,8", "--report", page)
+        assert answer.code == 0, answer.err
+        text = page.read_text(encoding="utf-8")
+        assert words in text
+        assert "shoal anonymize" in text
+    pytest.importorskip("typst", reason="shoal[report] is not installed")
+    page = files.path("page.pdf")
+    assert asked(files, "--methods", "bestcut", "-k", "4,8", "--report", page).code == 0
+    assert page.read_bytes().startswith(b"%PDF")
+
+
+def test_a_report_of_no_known_kind_is_refused_before_any_run(files):
+    answer = asked(files, "--methods", "bestcut", "-k", "4", "--report", files.path("page.doc"))
+    assert answer.code != 0
+    assert "a report is one of .html" in answer.err
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [
+        (("-k", "4", "--labels", "rond"), "round, tight"),
         (("-k", "4,many"), "-k: must be whole numbers"),
         (("--methods", "bestcutt"), "did you mean"),
         (("--methods", "refine:efort=best"), "did you mean"),

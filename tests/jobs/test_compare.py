@@ -101,9 +101,28 @@ def test_a_damaged_kept_run_is_run_again(files, tmp_path):
     schema, keep = Schema.load(files.schema), tmp_path / "kept"
     trials = grid(files.table, schema, "bestcut", ks=(4,)).trials()
     compare(CompareRequest(trials=trials, keep=keep))
-    for path in keep.iterdir():
-        path.write_text('{"result": ', encoding="utf-8")
-    assert compare(CompareRequest(trials=trials, keep=keep)).runs[0].is_new
+    for text in ('{"result": ', "{}", "[]"):
+        for path in keep.iterdir():
+            path.write_text(text, encoding="utf-8")
+        (again,) = compare(CompareRequest(trials=trials, keep=keep)).runs
+        assert again.is_new
+        assert again.loss is not None
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_kept"),
+    [("NoSolutionError", True), ("MissingExtraError", False), ("OutputError", False),
+     ("Killed", False), ("MemoryError", False), ("Bug", False)],
+)  # fmt: skip
+def test_a_failure_is_kept_where_it_would_be_the_same_again(
+    files, tmp_path, monkeypatch, kind, is_kept
+):
+    trials = grid(files.table, Schema.load(files.schema), "bestcut", ks=(4,)).trials()
+    request = CompareRequest(trials=trials, keep=tmp_path / "kept")
+    answer = {"error": {"kind": kind, "problem": "not today"}}
+    monkeypatch.setattr("shoal.jobs.worker_process.WorkerProcess.run", lambda *_: answer)
+    assert compare(request).runs[0].error == "not today"
+    assert compare(request).runs[0].is_new is not is_kept
 
 
 def test_what_cannot_be_meant_is_refused_together():

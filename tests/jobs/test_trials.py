@@ -89,5 +89,35 @@ def test_samples_and_partitions_are_named_and_a_sample_has_no_command():
     assert found[1].request.partitions == 2
 
 
+def test_labels_what_is_minimized_and_how_parts_are_made_may_be_lists():
+    found = grid(
+        "a.csv", plain_schema(), "bestcut", ks=(4,), labels=("round", "tight"),
+        utilities=("ncp", "loss"), partitions=(2,), partition_by=("kmeans", "random"),
+    ).trials()  # fmt: skip
+    assert len(found) == len({each.name for each in found}) == 2 * 2 * 2
+    last = found[-1]
+    assert last.name == "bestcut partition-by=random k=4 labels=tight utility=loss"
+    assert last.request.labels == "tight"
+    assert last.request.schema.utility == "loss"
+    assert last.request.partition_by == "random"
+    assert (last.facts["labels"], last.facts["minimizes"]) == ("tight", "loss")
+    assert "--labels tight --utility loss --partitions 2 --partition-by random" in " ".join(
+        last.words
+    )
+    with pytest.raises(SchemaError, match="round, tight"):
+        grid("a.csv", plain_schema(), "bestcut", labels=("rond",)).trials()
+
+
+def test_what_is_asked_twice_is_tried_once_and_tables_of_one_name_are_told_apart():
+    found = grid("x/a.csv", plain_schema(), "bestcut", "bestcut", ks=(4, 4)).trials()
+    assert [each.name for each in found] == ["bestcut k=4"]
+    base = grid("x/a.csv", plain_schema(), "bestcut", ks=(4,))
+    found = replace(base, tables=("x/a.csv", "y/a.csv", "b.csv")).trials()
+    assert [each.name for each in found] == [
+        "bestcut k=4 of a.csv (1)", "bestcut k=4 of a.csv (2)", "bestcut k=4 of b.csv",
+    ]  # fmt: skip
+    assert [each.request.table for each in found] == ["x/a.csv", "y/a.csv", "b.csv"]
+
+
 def test_a_table_is_called_by_its_file():
     assert (called("x/stays.csv"), called(object())) == ("stays.csv", "table")

@@ -52,6 +52,40 @@ def test_a_long_name_is_shortened_and_control_characters_are_escaped():
     assert charts.shortened("a\nb\x00") == "a\\nb\\x00"
 
 
+def assert_texts_are_inside(chart):
+    """Hold every text to the picture, by how wide it is at most."""
+    for each in ElementTree.fromstring(chart.svg).findall(f"{SVG}text"):  # none that is turned
+        wide = charts.width_of(each.text or "", int(each.get("font-size")))
+        x, anchor = float(each.get("x")), each.get("text-anchor")
+        left = x - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
+        assert left >= -0.1, each.text
+        assert left + wide <= chart.width + 0.1, each.text
+
+
+@given(st.lists(st.tuples(TEXTS, st.floats(0, 1e9), st.floats(0, 1e9)), min_size=1, max_size=5))
+def test_no_text_of_a_picture_is_cut_off(rows):
+    names, before, after = zip(*rows, strict=True)
+    assert_texts_are_inside(charts.bars("t", Bars(names=names, before=before, after=after)))
+    assert_texts_are_inside(charts.shares("t", [(name, 1.0) for name in names]))
+    change = [[0.5] * len(names)] * len(names)
+    title = "change (red: lost; darkest: 0.000012)"
+    assert_texts_are_inside(charts.heat_map(title, names, change))
+
+
+def test_what_changed_little_is_drawn_on_its_own_scale():
+    drawn = charts.heat_map("change", ["a", "b"], [[0.0, -0.02], [-0.02, 0.0]], darkest=0.02)
+    shades = [each.get("fill-opacity") for each in parsed(drawn).iter(f"{SVG}rect")]
+    assert shades == ["0.000", "1.000", "1.000", "0.000"]
+
+
+def test_an_attack_on_nobody_is_not_drawn():
+    attack = Attack(
+        name="minimality", question="inference", targets=0, before=None, after=0.0, low=0.0,
+        high=1.0, guessing=0.0,
+    )  # fmt: skip
+    assert charts.attack_chart([attack]).lines == ()
+
+
 @pytest.mark.parametrize("limit", [None, 0.0, 0.09, 0.5, 0.95, 1.0])
 def test_a_gauge_has_its_limit(limit):
     chart = charts.gauge("risk", 0.2, limit)

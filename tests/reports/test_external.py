@@ -176,6 +176,26 @@ def test_few_suppressed_records_are_not_counted():
     assert f" of {made.report.records} " not in json.dumps(found)
 
 
+def test_losses_are_in_whole_per_cent_so_that_no_range_follows_from_them():
+    """Widths of labels are published; an exact share of the range would give its ends away."""
+    ages = [*range(20, 60)] * 3 + [1_234_567] * 6
+    made = shoal.anonymize(
+        pl.DataFrame({"age": ages, "town": ["a", "b"] * 63}), qi=["age", "town"], k=5,
+        method="mondrian", pictures=True,
+    )  # fmt: skip
+    found = report(made, ReportRequest(audience="external")).to_document()
+    (loss,) = (each["share"] for each in found["decision"]["numbers"] if each["name"] == "loss")
+    columns = [each["loss"] for each in found["columns"]]
+    texts = [each["text"] for each in found["utility"]["measures"]]
+    shares = [loss, *columns, *found["utility"]["losses"].values()]
+    shares += [float(text) for text in texts if text != "not known"]
+    assert len(shares) >= 6
+    assert all(share == round(share, 2) for share in shares)
+    exact = made.report.columns
+    assert any(each not in (0, 1) for each in exact.values())
+    assert all(abs(found["utility"]["losses"][name] - exact[name]) <= 0.01 for name in exact)
+
+
 def test_the_threshold_is_the_largest_that_anybody_asked_for():
     verdicts = shoal.anonymize(pl.DataFrame({"a": [1, 2, 3]}), qi=["a"], k=3).report.privacy
     outside = {"audience": "external"}

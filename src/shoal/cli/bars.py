@@ -10,12 +10,13 @@ WIDTH = 24
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
-def bar(share: float, *, blocks: bool = True) -> str:
-    """Return a bar of up to `WIDTH` letters; something that is there is always seen.
+def bar(share: float, *, blocks: bool = True, width: int = WIDTH) -> str:
+    """Return a bar of up to so many letters; something that is there is always seen.
 
     Args:
         share: of the longest bar, 0 … 1.
         blocks: draw eighths of a letter; False: whole letters that any terminal has.
+        width: letters of the longest bar.
 
     Example:
         >>> bar(0.5), bar(0.01), bar(0), bar(0.5, blocks=False)
@@ -23,8 +24,8 @@ def bar(share: float, *, blocks: bool = True) -> str:
     """
     inside = min(max(share, 0.0), 1.0)
     if not blocks:
-        return "#" * max(round(inside * WIDTH), int(inside > 0))
-    eighths = max(round(inside * WIDTH * 8), int(inside > 0))
+        return "#" * max(round(inside * width), int(inside > 0))
+    eighths = max(round(inside * width * 8), int(inside > 0))
     whole, rest = divmod(eighths, 8)
     return "█" * whole + (_EIGHTHS[rest] if rest else "")
 
@@ -39,7 +40,7 @@ def bar_lines(title: str, rows: Sequence[tuple[str, float, str]], *, indent: int
     """
     longest = max((length for _, length, _ in rows), default=0.0)
     width = max((len(name) for name, _, _ in rows), default=0)
-    blocks = _has_blocks()
+    blocks = has_blocks()
     found = []
     for place, (name, length, text) in enumerate(rows):
         drawn = bar(length / longest if longest else 0.0, blocks=blocks)
@@ -48,7 +49,7 @@ def bar_lines(title: str, rows: Sequence[tuple[str, float, str]], *, indent: int
     return found
 
 
-def _has_blocks() -> bool:
+def has_blocks() -> bool:
     """Say whether the terminal can write blocks."""
     try:
         _EIGHTHS.encode(getattr(standard.answers(), "encoding", None) or "utf-8")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from shoal.cli import options as opt
+from shoal.cli.bars import bar, has_blocks
 from shoal.cli.options.groups import Generated, Option, generated
 from shoal.cli.render import at, rows
 from shoal.core.documents import read_document
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from shoal.reports.compare import Compared, Run
 
 _PAPERS = ("oka-2008", "kmember-2020", "categories-2022", "partitions-2018", "admissions-2018")
-_BARS = " ▏▎▍▌▋▊▉█"
 _WIDTH = 12
 # Options of `compare` that its runs do not share, or that say nothing about a release.
 _OWN = (
@@ -296,13 +296,6 @@ def commands_of(context: typer.Context, source: str, trials: Sequence[Trial]) ->
     return found
 
 
-def bar(share: float, width: int = _WIDTH) -> str:
-    """Return a share as a bar of characters."""
-    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
-    full, rest = divmod(eighths, 8)
-    return ("█" * full + (_BARS[rest] if rest else "")).ljust(width)
-
-
 def _lines(found: Compared, commands: Mapping[str, str]) -> list[str]:
     """Return the runs as a table, least loss first, with the front marked."""
     runs = sorted(found.runs, key=lambda run: (run.error is not None, run.loss or 0.0, run.name))
@@ -311,14 +304,15 @@ def _lines(found: Compared, commands: Mapping[str, str]) -> list[str]:
     lines = [f"{done:,} of {len(runs):,} releases were made and verified; none was published"]
     head = f"loss (NCP){'':<{_WIDTH + 1}}risk: average  highest  suppressed  seconds     MB"
     lines.append(f"    {'run':<{width}}  {head}")
+    blocks = has_blocks()
     for run in runs:
         mark = "●" if run.front else " "
         if run.error is not None:
             lines.append(f"  ✗ {run.name:<{width}}  {run.error}")
             continue
-        row = run.row()
+        row, drawn = run.row(), bar(run.loss or 0.0, blocks=blocks, width=_WIDTH)
         lines.append(
-            f"  {mark} {run.name:<{width}}  {run.loss or 0.0:>7.4f} {bar(run.loss or 0.0)}  "
+            f"  {mark} {run.name:<{width}}  {run.loss or 0.0:>7.4f} {drawn:<{_WIDTH}}  "
             f"{_share(row['risk_average']):>13} {_share(row['risk_maximum']):>8}  "
             f"{row['suppressed']:>10,}  {_seconds(row['seconds']):>7}  "
             f"{_whole(row['megabytes']):>5}"

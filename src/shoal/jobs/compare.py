@@ -42,6 +42,8 @@ from shoal.reports.compare_page import to_html
 from shoal.reports.compare_paper import to_markdown, to_pdf
 
 MOST_RUNS = 10_000
+_PASSING = ("Bug", "Killed", "MemoryError", "MissingExtraError", "OutputError")
+"""Kinds of errors that say nothing about what was asked: of the machine, or of ourselves."""
 RUN_MEMORY = 300 << 20
 """What a run takes beside its table, in bytes, when the number of processes is chosen."""
 TABLE_MEMORY = 8
@@ -283,15 +285,13 @@ class _Kept:
             with suppress(OSError, ShoalError):
                 text = (self.folder / f"{name}.json").read_text(encoding="utf-8")
                 found = parse_json(text, where="kept run")
-                if isinstance(found, dict):
+                if isinstance(found, dict) and ("result" in found or "error" in found):
                     yield number, found
 
     def store(self, number: int, found: Document) -> None:
-        """Keep a finished run, readable by its owner only; bugs and killed runs are not kept."""
+        """Keep a finished run, readable by its owner only; what may go better next time is not."""
         error = found.get("error")
-        is_lasting = not isinstance(error, dict) or error.get("kind") not in (
-            "Bug", "MemoryError", "Killed",
-        )  # fmt: skip
+        is_lasting = not isinstance(error, dict) or error.get("kind") not in _PASSING
         if self.folder is None or not is_lasting:
             return
         goal = self.folder / f"{self.names[number]}.json"

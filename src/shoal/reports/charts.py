@@ -16,9 +16,13 @@ FONT = "Source Sans Pro, Helvetica, Arial, sans-serif"
 INK, PALE, BEFORE, AFTER, LIMIT, RULE = (
     "#1c2733", "#5b6b7a", "#b9c6d2", "#2f6f9f", "#a8201a", "#dde4ea",
 )  # fmt: skip
-_ROW, _NAME, _VALUE = 20, 150, 110
+_ROW, _NAME, _VALUE = 20, 170, 110
 WIDTH = 640
-_LETTERS = 24  # of a name that fits beside its bar
+_LETTERS = 24  # of a name where it is read, not drawn
+# Widths in shares of the size of letters, as of a wide font: nobody knows which one there is.
+_NARROW, _PLAIN, _CAPITAL, _WIDE = 0.36, 0.63, 0.75, 1.0
+_NARROW_ONES = frozenset(" .,:;'|!()[]{}ijl/-–ftr")
+_WIDE_ONES = frozenset("mwMW%@…→")
 _WORDS = 4000  # letters of what is read out in the place of a picture
 
 
@@ -31,6 +35,38 @@ def shortened(text: str, most: int = _LETTERS) -> str:
     """
     plain = text if text.isprintable() else text.encode("unicode_escape").decode()
     return plain if len(plain) <= most else plain[: most - 1] + "…"
+
+
+def width_of(text: str, size: int) -> float:
+    """Return how wide a text is at most, in pixels of a picture.
+
+    Example:
+        >>> width_of("ill", 10) < width_of("age", 10) < width_of("名前w", 10)
+        True
+    """
+    wide = sum(
+        _NARROW if c in _NARROW_ONES
+        else _WIDE if c in _WIDE_ONES or ord(c) > 0x2E7F
+        else _CAPITAL if c.isupper()
+        else _PLAIN
+        for c in text
+    )  # fmt: skip
+    return wide * size
+
+
+def fitted(text: str, room: float, size: int) -> str:
+    """Return a text that fits into so many pixels; what is cut is shown by an ellipsis.
+
+    Example:
+        >>> fitted("Orthopedics-Reconstructive", 100, 12), fitted("age", 100, 12)
+        ('Orthopedics-…', 'age')
+    """
+    plain = shortened(text, _WORDS)
+    if width_of(plain, size) <= room:
+        return plain
+    while plain and width_of(plain + "…", size) > room:
+        plain = plain[:-1]
+    return plain + "…"
 
 
 def gauge(name: str, share: float, limit: float | None) -> Chart:
@@ -60,28 +96,31 @@ def bars(title: str, found: Bars) -> Chart:
     """Draw counts by name: before as a pale broad bar, after as a dark narrow one upon it."""
     series = [each for each in (found.before, found.after) if each is not None]
     most = max((number for each in series for number in each), default=0.0) or 1.0
-    room = WIDTH - _NAME - _VALUE
+    texts = [" → ".join(times(each[row]) for each in series) for row in range(len(found.names))]
+    room = WIDTH - _NAME - max((_VALUE, *(width_of(text, 11) + 8 for text in texts)))
     parts, lines = [], []
     for row, name in enumerate(found.names):
         y = row * _ROW + 4
-        parts.append(label(_NAME - 8, y + 12, shortened(name), INK, 12, "end"))
-        texts = []
+        parts.append(_named(name, y))
         if found.before is not None:
             parts.append(_rect(_NAME, y, room * found.before[row] / most, 16, BEFORE))
-            texts.append(times(found.before[row]))
         if found.after is not None:
             thin = 4 if found.before is not None else 0
             wide = room * found.after[row] / most
             parts.append(_rect(_NAME, y + thin, wide, 16 - 2 * thin, AFTER))
-            texts.append(times(found.after[row]))
         long = max((each[row] for each in series), default=0.0)
-        parts.append(label(_NAME + room * long / most + 6, y + 12, " → ".join(texts), PALE, 11))
-        lines.append(f"{shortened(name)}: {' → '.join(texts)}")
+        parts.append(label(_NAME + room * long / most + 6, y + 12, texts[row], PALE, 11))
+        lines.append(f"{shortened(name)}: {texts[row]}")
     height = len(found.names) * _ROW + 8
     if len(series) == 2:
         parts += _legend(height)
         height += 20
     return drawn(parts, WIDTH, height, f"{title}: {'; '.join(lines)}", tuple(lines))
+
+
+def _named(name: str, y: float) -> str:
+    """Return a name on the left of its row."""
+    return label(_NAME - 8, y + 12, fitted(name, _NAME - 8, 12), INK, 12, "end")
 
 
 def _legend(y: int) -> list[str]:
@@ -99,7 +138,7 @@ def shares(title: str, found: Sequence[tuple[str, float]]) -> Chart:
         y = row * _ROW + 4
         inside = min(max(share, 0.0), 1.0)
         parts += [
-            label(_NAME - 8, y + 12, shortened(name), INK, 12, "end"),
+            _named(name, y),
             _rect(_NAME, y + 2, room, 12, "#f1f4f7"),
             _rect(_NAME, y + 2, room * inside, 12, AFTER),
             label(_NAME + room + 6, y + 12, percent(share), PALE, 11),
@@ -116,7 +155,7 @@ def attacker_chart(found: Sequence[Attacker]) -> Chart:
     parts, lines = [], []
     for row, (name, each) in enumerate(zip(names, found, strict=True)):
         y = row * _ROW + 4
-        parts.append(label(_NAME - 8, y + 12, shortened(name), INK, 12, "end"))
+        parts.append(_named(name, y))
         parts.append(_rect(_NAME, y, room, 16, "#f1f4f7"))
         if each.before is not None:
             parts.append(_rect(_NAME, y, room * min(each.before, 1), 16, BEFORE))
@@ -140,6 +179,7 @@ def attack_chart(found: Sequence[Attack]) -> Chart:
     """Draw how often each attack is right: a point, its confidence interval, and guessing."""
     room = WIDTH - _NAME - _VALUE
     parts, lines = [], []
+    found = [each for each in found if each.targets]  # an attack on nobody says nothing
     for row, each in enumerate(found):
         y = row * _ROW + 12
 
@@ -147,7 +187,7 @@ def attack_chart(found: Sequence[Attack]) -> Chart:
             return _NAME + room * share
 
         parts += [
-            label(_NAME - 8, y + 4, shortened(each.name), INK, 12, "end"),
+            _named(each.name, y - 8),
             line(_NAME, y, _NAME + room, y, RULE, 1),
             line(at(each.guessing), y - 7, at(each.guessing), y + 7, PALE, 1.5),
             line(at(each.low), y, at(each.high), y, AFTER, 4),
@@ -172,16 +212,21 @@ def attack_chart(found: Sequence[Attack]) -> Chart:
     return drawn(parts, WIDTH, height + 16, words, tuple(lines))
 
 
-def heat_map(title: str, names: Sequence[str], cells: Sequence[Sequence[float]]) -> Chart:
-    """Draw how strongly columns go together: the darker, the stronger; losses are red."""
+def heat_map(
+    title: str, names: Sequence[str], cells: Sequence[Sequence[float]], darkest: float = 1.0
+) -> Chart:
+    """Draw how strongly columns go together: the darker, the stronger; losses are red.
+
+    darkest: the value that is drawn in full.
+    """
     side, left = 22, 96
     parts, lines = [], []
     for row, name in enumerate(names):
         y = row * side
-        parts.append(label(left - 6, y + 15, shortened(name, 15), INK, 11, "end"))
+        parts.append(label(left - 6, y + 15, fitted(name, left - 6, 11), INK, 11, "end"))
         for column, value in enumerate(cells[row]):
             shade = AFTER if value >= 0 else LIMIT
-            strong = min(abs(value), 1.0)
+            strong = min(abs(value) / darkest, 1.0)
             parts.append(
                 f'<rect x="{left + column * side}" y="{y}" width="{side - 1}" '
                 f'height="{side - 1}" fill="{shade}" fill-opacity="{strong:.3f}" '
@@ -189,13 +234,13 @@ def heat_map(title: str, names: Sequence[str], cells: Sequence[Sequence[float]])
             )
             if column < row:
                 lines.append(f"{shortened(name)} and {shortened(names[column])}: {value:.2f}")
-    parts.append(label(left, len(names) * side + 14, title, PALE, 12))
+    parts.append(label(0, len(names) * side + 32, title, PALE, 11))
     for column in range(len(names)):
         parts.append(
-            label(left + column * side + side / 2, len(names) * side + 30, str(column + 1), PALE,
+            label(left + column * side + side / 2, len(names) * side + 14, str(column + 1), PALE,
                    9, "middle")
         )  # fmt: skip
-    width, height = left + max(len(names) * side, 160) + 4, len(names) * side + 36
+    width, height = left + max(len(names) * side, 160) + 4, len(names) * side + 38
     return drawn(parts, width, height, f"{title}: {'; '.join(lines)}", tuple(lines))
 
 

@@ -17,13 +17,14 @@ from shoal.reports.document import (
     Column,
     Decision,
     MakingPart,
+    Measure,
     ReportDocument,
     RiskPart,
     UtilityPart,
 )
 from shoal.reports.fidelity import WAYS
 from shoal.reports.pictures import Distribution, Pictures
-from shoal.reports.words import ROLES
+from shoal.reports.words import ROLES, percent
 
 _FACTS = ("method",)
 _HASHES = ("release", "model")
@@ -69,6 +70,7 @@ def for_outsiders(
         least: the threshold.
         pictures: of a release, for what is released of each column.
     """
+    # Shares of a loss are coarse: from exact ones and the labels, the range of a column follows.
     columns = tuple(_column(each, pictures, least) for each in document.columns if _is_there(each))
     return replace(
         document,
@@ -78,6 +80,26 @@ def for_outsiders(
         utility=None if document.utility is None else _utility(document.utility),
         making=_making(document.making),
     )
+
+
+def coarse(share: float) -> float:
+    """Return a share in whole per cent; only nothing is 0, and only all is 1.
+
+    Example:
+        >>> coarse(0.5238), coarse(0.0001), coarse(0.9999), coarse(0.0)
+        (0.52, 0.01, 0.99, 0.0)
+    """
+    return share if share <= 0 or share >= 1 else min(max(round(share, 2), 0.01), 0.99)
+
+
+def _coarse_text(measure: Measure) -> Measure:
+    """Return a measure in whole per cent; squared error is one already."""
+    try:
+        value = float(measure.text.replace(",", ""))
+    except ValueError:  # not known
+        return measure
+    whole = 100 if measure.name == "sse_loss" else 1
+    return replace(measure, text=f"{coarse(value / whole) * whole:g}")
 
 
 def _is_there(column: Column) -> bool:
@@ -91,16 +113,21 @@ def _decision(decision: Decision) -> Decision:
     if profile is not None:
         profile = replace(profile, failures=())
     promises = tuple(replace(each, worst="–") for each in decision.promises)
-    return replace(decision, warnings=warned, profile=profile, promises=promises)
+    numbers = tuple(
+        replace(each, share=coarse(each.share), text=percent(coarse(each.share)))
+        if each.name == "loss" else each
+        for each in decision.numbers
+    )  # fmt: skip
+    return replace(decision, warnings=warned, profile=profile, promises=promises, numbers=numbers)
 
 
 def _column(column: Column, pictures: Pictures | None, least: int) -> Column:
     why, done = ROLES[column.role]
     found = None if pictures is None else pictures.columns.get(column.name)
     technique = column.technique.split(";", maxsplit=1)[0] if column.role == "quasi" else done
-    return replace(
-        column, why=why, technique=technique, bars=None if found is None else _bars(found, least)
-    )
+    loss = None if column.loss is None else coarse(column.loss)
+    bars = None if found is None else _bars(found, least)
+    return replace(column, why=why, technique=technique, loss=loss, bars=bars)
 
 
 def _bars(found: Distribution, least: int) -> Bars | None:
@@ -162,8 +189,8 @@ def _risk(risk: RiskPart, least: int) -> RiskPart:
 def _utility(utility: UtilityPart) -> UtilityPart:
     shares = ("ncp", "precision", "loss", "sse_loss")
     return UtilityPart(
-        measures=tuple(each for each in utility.measures if each.name in shares),
-        losses=utility.losses,
+        measures=tuple(_coarse_text(each) for each in utility.measures if each.name in shares),
+        losses={name: coarse(share) for name, share in utility.losses.items()},
         fidelity=tuple(each for each in utility.fidelity if each.name in _FIDELITY),
         models=tuple(each for each in utility.models if each[1] in _MODELS),
     )

@@ -32,7 +32,7 @@ th{font-weight:600;color:#5b6b7a} .n{text-align:right;font-variant-numeric:tabul
 td:first-child{min-width:7rem} td.n{white-space:nowrap} .facts td:first-child{width:11rem}
 .facts td{overflow-wrap:anywhere}
 .good{color:#0a6b3d} .bad{color:#a8201a;font-weight:600}
-svg{max-width:100%;height:auto;display:block;margin:.3rem 0}
+svg{max-width:100%;height:auto;display:block;margin:.3rem 0;overflow:visible}
 .cards{display:flex;gap:1rem;flex-wrap:wrap;margin:1rem 0}
 .card{flex:1 1 12rem;border:1px solid #dde4ea;border-radius:.4rem;padding:.7rem .9rem}
 .card b{display:block;font-size:1.8rem;line-height:1.2} .card span{color:#5b6b7a;font-size:.9rem}

@@ -210,6 +210,7 @@ def _attacks(risk: RiskPart) -> list[Block]:
     rows = [
         (each.name, f"{each.targets:,}", _share(each.before), _share(each.after),
          f"{percent(each.low)} – {percent(each.high)}", percent(each.guessing))
+        if each.targets else (each.name, "nobody", "–", "–", "–", "–")
         for each in risk.attacks
     ]  # fmt: skip
     return [
@@ -226,7 +227,11 @@ def _attacks(risk: RiskPart) -> list[Block]:
             rows=tuple(rows),
             numbers=(1, 2, 3, 4, 5),
         ),
-        charts.attack_chart(risk.attacks),
+        *(
+            [charts.attack_chart(risk.attacks)]
+            if any(each.targets for each in risk.attacks)
+            else []
+        ),
         Text(
             text="Point: right after, with its confidence interval. Circle: before. Stroke: "
             "guessing.",
@@ -279,7 +284,9 @@ def _associations(found: Associations) -> list[Block]:
         ]
         drawn.append(charts.heat_map("before", names, found.before))
         drawn.append(charts.heat_map("after", names, found.after))
-        drawn.append(charts.heat_map("after − before (red: lost)", names, lost))
+        most = max((abs(each) for row in lost for each in row), default=0.0)
+        title = f"change (red: lost; darkest: {most:.2g})"
+        drawn.append(charts.heat_map(title, names, lost, darkest=most or 1.0))
     else:
         drawn.append(charts.heat_map("after", names, found.after))
     return [

@@ -119,7 +119,7 @@ def answers(texts: Mapping[str, str], attacks: Sequence[Attack]) -> tuple[Answer
             f"Attack ({each.name}): right for {percent(each.after)} of {each.targets:,} targets "
             f"({percent(each.low)} to {percent(each.high)}), by guessing {percent(each.guessing)}."
             for each in attacks
-            if each.question == question
+            if each.question == question and each.targets  # on nobody, it says nothing
         ]
         if len(said) == 1:
             said.append("No attack of this kind was carried out.")

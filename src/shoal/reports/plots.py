@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from statistics import median
 
 from shoal.reports.blocks import Chart
-from shoal.reports.charts import INK, PALE, RULE, WIDTH, drawn, label, line, shortened
+from shoal.reports.charts import INK, PALE, RULE, WIDTH, drawn, fitted, label, line, shortened
 
 COLOURS = (
     "#2f6f9f", "#c8553d", "#4d8b57", "#8a5aa8", "#b8860b", "#3aa6a6", "#a83f6f", "#6b7a88",
     "#7a5c3e", "#5566cc", "#99aa22", "#cc6699",
 )  # fmt: skip
 _FRONT = "#0a6b3d"
-_HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 300, 70, 16, 10, 44
+_HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 300, 70, 30, 10, 44
 _LEGEND_ROW, _A_ROW = 16, 3
 
 
@@ -160,7 +160,7 @@ def _finished(parts: list[str], groups: Sequence[str], title: str, lines: tuple[
         x, y = _LEFT + column * across, _HEIGHT + 10 + row * _LEGEND_ROW
         parts += [
             _dot(x + 5, y - 4, _colour(groups, group), False),
-            label(x + 14, y, shortened(group, 30), INK, 11),
+            label(x + 14, y, fitted(group, across - 18, 11), INK, 11),
         ]
     rows = math.ceil(len(groups) / _A_ROW)
     height = _HEIGHT + rows * _LEGEND_ROW + 4

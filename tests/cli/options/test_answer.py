@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
 
-from shoal.cli.options.answer import AnswerOptions, JsonOptions
+from shoal.cli.options.answer import AnswerOptions, JsonOptions, writable
 
 DOCUMENT = {"größe": 1}
 
@@ -30,3 +31,13 @@ def test_quiet_silences_words_but_not_json(capsys):
 @pytest.mark.parametrize("quiet", [True, False])
 def test_progress_is_shown_only_to_who_reads_words(json_, quiet):
     assert AnswerOptions(json=json_, quiet=quiet).is_silent == (json_ or quiet)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"), [("utf-8", "● 1 → 2"), ("ascii", "? 1 ? 2"), ("cp1252", "? 1 ? 2")]
+)
+def test_a_terminal_without_a_letter_gets_a_question_mark(encoding, text):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    assert writable("● 1 → 2", stream) == text
+    assert writable("plain", stream) == "plain"
+    assert writable("● 1", object()) == "● 1"

@@ -11,6 +11,16 @@ from shoal.cli.options.groups import Group, option
 from shoal.cli.render import as_json
 
 
+def writable(text: str, stream: object) -> str:
+    """Return a text that a stream can write: letters that it has none of become question marks."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.encode(encoding, "replace").decode(encoding)
+    return text
+
+
 @dataclass(frozen=True, kw_only=True)
 class JsonOptions(Group):
     """How a command answers."""
@@ -26,7 +36,7 @@ class JsonOptions(Group):
         if self.json:
             print(standard.renamed(as_json(document), mark=True), file=stream)
         else:
-            print(colour.answer(standard.renamed(text), stream), file=stream)
+            print(writable(colour.answer(standard.renamed(text), stream), stream), file=stream)
 
 
 @dataclass(frozen=True, kw_only=True)
