@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CHROMIUM = "/usr/bin/chromium"
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 STEPS = ("data", "columns", "hierarchies", "promise", "explore", "result", "release")
-PATIENCE = 120_000
+PATIENCE = 600_000
 MOST = 1_700  # pixels: the result goes on for long
 
 
@@ -66,7 +66,7 @@ def walk(page: Page, goal: Path) -> None:
     for look in ("light", "dark"):
         if look == "dark":
             page.get_by_role("button", name="Light or dark").click()
-        page.wait_for_timeout(1500)
+        page.wait_for_timeout(4000)
         page.mouse.move(0, 0)  # nothing is pointed at
         page.evaluate("window.scrollTo(0, 0)")
         page.wait_for_timeout(600)

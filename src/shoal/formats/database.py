@@ -130,8 +130,8 @@ class Database:
         if not Path(self.file).is_file():
             raise InputError(where=self.where, problem="there is no such file; check the path")
         # A view, or a query, could read any file of this machine.
-        config = {"enable_external_access": "false"}
-        with duckdb.connect(self.file, read_only=True, config=config) as connection:
+        own = duckdb.connect(self.file, read_only=True, config={"enable_external_access": "false"})
+        with own as connection:
             try:
                 found = pl.from_arrow(connection.sql(self.statement()).to_arrow_table())
             except duckdb.PermissionException:

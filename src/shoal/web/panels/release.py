@@ -91,7 +91,7 @@ def _form(project: Project, texts: Texts) -> None:
 
 
 def _place(project: Project, texts: Texts, name: str, value: str) -> None:
-    field = ui.input(texts(f"release.{name}_file"), value=value)
+    field = ui.input(texts(f"release.{name}_file"), value=value).without_auto_validation()
     field.props(f'outlined dense debounce=600 id="{name}-file"')
 
     def changed(text: str) -> None:

@@ -58,17 +58,23 @@ def aside(request: ReleaseRequest, folder: Path) -> ReleaseRequest:
 
     What goes nowhere must not stand in the books as released.
     """
-    books: dict[str, Path] = {}
-    for name in ("ledger", "after"):
-        place = getattr(request, name)
-        if place is None or str(place).isdigit():
-            continue
-        books[name] = folder / f"{name}{Path(place).suffix}"
-        if Path(place).is_file():
-            shutil.copy(place, books[name])  # with its mode: what others can read is refused
-    more = {name: folder / f"{name}.csv" for name in ("false_records", "counterfeit_table")
-            if getattr(request, name) is not None}  # fmt: skip
-    return replace(request, **books, **more)
+    false, counterfeits = request.false_records, request.counterfeit_table
+    return replace(
+        request,
+        ledger=_copied(request.ledger, folder / "ledger"),
+        after=_copied(request.after, folder / "after"),
+        false_records=None if false is None else folder / "false_records.csv",
+        counterfeit_table=None if counterfeits is None else folder / "counterfeits.csv",
+    )
+
+
+def _copied(place: str | Path | None, goal: Path) -> str | Path | None:
+    """Return a copy of a ledger; the number of a release in it stays a number."""
+    if place is None or str(place).isdigit():
+        return place
+    if Path(place).is_file():
+        shutil.copy(place, goal)  # with its mode: what others can read is refused
+    return goal
 
 
 def _written(request: ReleaseRequest, asked: Document) -> Document:
