@@ -23,14 +23,15 @@ from benchmarks.release import ADULT, perturbed
 TITLE = "Close to the limit"
 RUNS = int(os.environ.get("SHOAL_BENCH_RUNS", "5"))
 RECORDS = 3_000_000
+STAYS = int(os.environ.get("SHOAL_LIMITS_STAYS", str(RECORDS)))
 GROWTH = (30_000, 300_000, 3_000_000, 10_000_000, 30_000_000)
 PART = 3_000_000  # records that are drawn at a time
 NOTE = f"""Whole processes, kernels compiled before, the median of {RUNS} runs, CPU seconds of all
 threads. The limit is Polars in a process of its own, in the same run: it reads the file and writes
 it again in the same format, or groups it by its quasi-identifiers. `ratio` is to reading and
 writing. Adult: 8 quasi-identifiers and a sensitive column, drawn with replacement, 3.2 % of the
-cells redrawn (320,000 distinct tuples of 3,000,000 records); stays: `shoal sample hospital`, all
-tuples distinct. Mondrian, k = 10.
+cells redrawn (320,000 distinct tuples of 3,000,000 records); stays: `shoal sample hospital`,
+{STAYS:,} records, all tuples distinct. Mondrian; k = 10, of stays k = 5 and l = 2.
 
 """
 
@@ -176,7 +177,7 @@ def rows() -> list[dict[str, Any]]:
         if "adult" in wanted:
             found += _ratios(adult_table(folder, RECORDS), ("csv", "parquet"))
         if "stays" in wanted:
-            found += _ratios(stays_table(folder, RECORDS), ("parquet",))
+            found += _ratios(stays_table(folder, STAYS), ("parquet",))
         return [*found, *_growth(folder)]
 
 
