@@ -26,12 +26,13 @@ RECORDS = 3_000_000
 STAYS = int(os.environ.get("SHOAL_LIMITS_STAYS", str(RECORDS)))
 GROWTH = (30_000, 300_000, 3_000_000, 10_000_000, 30_000_000)
 PART = 3_000_000  # records that are drawn at a time
-NOTE = f"""Whole processes, kernels compiled before, the median of {RUNS} runs (of Polars: at least 3), CPU
-seconds of all threads. The limit is Polars in a process of its own, in the same run: it reads the file and writes
-it again in the same format, or groups it by its quasi-identifiers. `ratio` is to reading and
-writing. Adult: 8 quasi-identifiers and a sensitive column, drawn with replacement, 3.2 % of the
-cells redrawn (320,000 distinct tuples of 3,000,000 records); stays: `shoal sample hospital`,
-{STAYS:,} records, all tuples distinct. Mondrian; k = 10, of stays k = 5 and l = 2.
+NOTE = f"""Whole processes, kernels compiled before, the median of {RUNS} runs (of Polars: at least
+3), CPU seconds of all threads. The limit is Polars in a process of its own, in the same run: it
+reads the file and writes it again in the same format, or groups it by its quasi-identifiers.
+`ratio` is to reading and writing. Adult: 8 quasi-identifiers and a sensitive column, drawn with
+replacement, 3.2 % of the cells redrawn (320,000 distinct tuples of 3,000,000 records); stays:
+`shoal sample hospital`, {STAYS:,} records, all tuples distinct. Mondrian; k = 10, of stays k = 5
+and l = 2.
 
 """
 
