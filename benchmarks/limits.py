@@ -23,14 +23,16 @@ from benchmarks.release import ADULT, perturbed
 TITLE = "Close to the limit"
 RUNS = int(os.environ.get("SHOAL_BENCH_RUNS", "5"))
 RECORDS = 3_000_000
+STAYS = int(os.environ.get("SHOAL_LIMITS_STAYS", str(RECORDS)))
 GROWTH = (30_000, 300_000, 3_000_000, 10_000_000, 30_000_000)
 PART = 3_000_000  # records that are drawn at a time
-NOTE = f"""Whole processes, kernels compiled before, the median of {RUNS} runs, CPU seconds of all
-threads. The limit is Polars in a process of its own, in the same run: it reads the file and writes
-it again in the same format, or groups it by its quasi-identifiers. `ratio` is to reading and
-writing. Adult: 8 quasi-identifiers and a sensitive column, drawn with replacement, 3.2 % of the
-cells redrawn (320,000 distinct tuples of 3,000,000 records); stays: `shoal sample hospital`, all
-tuples distinct. Mondrian, k = 10.
+NOTE = f"""Whole processes, kernels compiled before, the median of {RUNS} runs (of Polars: at least
+3), CPU seconds of all threads. The limit is Polars in a process of its own, in the same run: it
+reads the file and writes it again in the same format, or groups it by its quasi-identifiers.
+`ratio` is to reading and writing. Adult: 8 quasi-identifiers and a sensitive column, drawn with
+replacement, 3.2 % of the cells redrawn (320,000 distinct tuples of 3,000,000 records); stays:
+`shoal sample hospital`, {STAYS:,} records, all tuples distinct. Mondrian; k = 10, of stays k = 5
+and l = 2.
 
 """
 
@@ -100,7 +102,7 @@ def limit(job: str, table: Table, kind: str) -> Command:
     """Let Polars read and write a table, or group it."""
     out = str(table.folder / f"limit.{kind}")
     words = ["-c", _LIMIT, job, table.file(kind), out, ",".join(table.quasi), table.separator]
-    found = _median(lambda: measured([sys.executable, *words]))
+    found = _median(lambda: measured([sys.executable, *words]), max(RUNS, 3))
     Path(out).unlink(missing_ok=True)
     return found
 
@@ -131,8 +133,8 @@ def shoal(*words: str) -> Command:
     return _median(lambda: measured([sys.executable, "-m", "shoal", *words]))
 
 
-def _median(work: Any) -> Command:
-    found = [work() for _ in range(RUNS)]
+def _median(work: Any, runs: int = RUNS) -> Command:
+    found = [work() for _ in range(runs)]
     return Command(
         statistics.median(each.cpu for each in found),
         statistics.median(each.megabytes for each in found), "",
@@ -176,7 +178,7 @@ def rows() -> list[dict[str, Any]]:
         if "adult" in wanted:
             found += _ratios(adult_table(folder, RECORDS), ("csv", "parquet"))
         if "stays" in wanted:
-            found += _ratios(stays_table(folder, RECORDS), ("parquet",))
+            found += _ratios(stays_table(folder, STAYS), ("parquet",))
         return [*found, *_growth(folder)]
 
 

@@ -18,8 +18,8 @@ from benchmarks.measure import ROOT, yardstick
 PAGE = ROOT / "docs" / "benchmarks.md"
 NAMES = (
     "release", "lattice", "parallel", "microaggregation", "semantic", "infer", "dp", "encode",
-    "encode_validity", "fleet", "persons", "startup", "first", "compiler", "spark",
-    "spark_large", "page",
+    "encode_validity", "fleet", "persons", "startup", "limits", "first", "compiler",
+    "spark", "spark_large", "page",
 )  # fmt: skip
 HEAD = """# Benchmarks
 

@@ -23,6 +23,7 @@ from shoal.engines.local import encode as engine
 from shoal.engines.local import source
 from shoal.model import coverage
 from shoal.model.model import ModelColumn, RecodingModel
+from shoal.model.sets import SetEncoder
 from shoal.schema.schema import Schema
 from shoal.table import distinct
 
@@ -250,6 +251,30 @@ def test_distinct_rows_with_and_without_a_sort(monkeypatch):
         present, local = distinct.distinct_rows(codes, sizes)
         assert (present[local] == rows).all()
         assert len(np.unique(present, axis=0)) == len(present) == len(np.unique(rows, axis=0))
+
+
+@pytest.mark.local("files of one engine")
+def test_a_file_is_read_again_only_where_it_is_judged(monkeypatch, tmp_path):
+    opened = []
+    monkeypatch.setattr(
+        engine,
+        "open_source",
+        lambda *given, **words: opened.append(given) or again(*given, **words),
+    )
+    again = source.open_source
+    api.encode(strange_people(300), golden("levels"), out=tmp_path / "o.csv")
+    assert not opened
+    safe = api.encode(strange_people(300), golden("levels"), out=tmp_path / "s.csv", safe=True)
+    assert len(opened) == 1
+    assert safe.verification.records == safe.report.released
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_regions_that_are_known_are_those_of_the_document(name):
+    model = golden(name)
+    given = SetEncoder(model.to_document(), regions=model.regions)
+    found = SetEncoder(model.to_document())
+    assert [list(region) for region in given.regions] == [list(region) for region in found.regions]
 
 
 def test_the_sample_table_has_what_the_tests_need():

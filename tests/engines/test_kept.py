@@ -144,6 +144,22 @@ def test_a_large_table_is_counted_whole_and_looked_at_in_part():
     assert len(caught.value.faults) == 1
 
 
+@pytest.mark.local("how one engine counts")
+@pytest.mark.parametrize("weights", [None, pl.Series([2, 1, 3, 1, 5, 1])])
+def test_coded_texts_are_counted_by_their_codes(weights):
+    texts = (
+        pl.Series(["a", "", None, "b", "a", kept.MARKS[0]])
+        if weights is None
+        else pl.Series(["a", "b", "?" if "?" in kept.MARKS else "", None, "b", "c"])
+    )
+    there = [text is not None and text not in ("", *kept.MARKS) for text in texts]
+    each = [1] * len(texts) if weights is None else weights.to_list()
+    found = kept._of_codes(texts.cast(pl.Categorical), weights)
+    wanted = {text for text, is_there in zip(texts, there, strict=True) if is_there}
+    records = sum(many for many, is_there in zip(each, there, strict=True) if is_there)
+    assert found == (records, len(wanted))
+
+
 @pytest.mark.local("larger than memory")
 def test_a_table_larger_than_memory_is_looked_at_in_one_pass(tmp_path, monkeypatch):
     people(30_000).write_csv(tmp_path / "t.csv")

@@ -29,9 +29,21 @@ def present(column: pl.Expr, marks: Sequence[str]) -> pl.Expr:
     Law:
         It is `schema.persons.person_text` of each text.
     """
-    text = column.cast(pl.String).str.strip_chars(EDGES).str.normalize("NFC").str.strip_chars(EDGES)
+    text = column.cast(pl.String).str.strip_chars(EDGES)
+    text = text.map_batches(_normal, return_dtype=pl.String, is_elementwise=True)
     is_nobody = text.is_in(list(marks)) | text.str.to_lowercase().is_in(list(WORDS))
     return pl.when(~is_nobody).then(text)
+
+
+def _normal(texts: pl.Series) -> pl.Series:
+    """Return stripped texts in normal form C; those in ASCII are in it."""
+    odd = (texts.str.len_bytes() != texts.str.len_chars()).fill_null(False).arg_true()
+    if not odd.len():
+        return texts
+    changed = texts.gather(odd).str.normalize("NFC").str.strip_chars(EDGES)
+    place = np.arange(texts.len(), dtype=np.int64)
+    place[odd.to_numpy()] = np.arange(texts.len(), texts.len() + odd.len())
+    return pl.concat([texts, changed]).gather(place)
 
 
 def person_spelling(name: str) -> pl.Expr:

@@ -8,7 +8,7 @@ arithmetic; no kernel, domain or frequency table is used.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from shoal.engines.person_key import PERSON
 from shoal.engines.refusals import no_record, nobody
 from shoal.formats.types import holds_dates, texts_of
 from shoal.model.batch import People, judge_column
-from shoal.privacy import Promise, Reference, Verdict, expand, judge_sizes
+from shoal.privacy import Needs, Promise, Reference, Verdict, expand, judge_sizes
 from shoal.reports.release import Verification
 from shoal.schema.schema import Kind, Schema
 from shoal.schema.sensitive import Scale, Values, notices
@@ -171,7 +171,7 @@ class _SensitiveCounts:
     """One sensitive column: its values per class, and in the whole table."""
 
     scale: Scale
-    keys: list[tuple[Hashable, ...]]  # the classes, as their released tuples
+    released: pl.DataFrame  # the classes, as their released tuples
     counts: list[dict[int, int]]  # for each class: records, or persons, per place of a value
     reference: Reference
     people: list[People] | None = None  # of each class, where persons are counted
@@ -187,45 +187,46 @@ class _SensitiveCounts:
         text_of = {text: scale.text(text) for text in texts.unique().to_list()}
         values = scale.read(text_of.values())
         places = [values.place[text_of[text]] for text in texts.to_list()]
-        joined, keys = _numbered(cells, classes, pl.Series(PLACE, places, dtype=pl.Int64))
+        joined, released = _numbered(cells, classes, pl.Series(PLACE, places, dtype=pl.Int64))
         if PERSON in cells.columns:
             found = PersonCounts.of(joined, classes, len(values.labels))
             reference = values.reference(found.totals, persons=found.persons)
-            return cls(scale, keys, found.counts, reference, found.people), values
+            return cls(scale, released, found.counts, reference, found.people), values
         summed = joined.group_by([CLASS, PLACE]).agg(pl.col(ROWS).sum())
         counts: list[dict[int, int]] = [{} for _ in range(classes.height)]
         totals = [0] * len(values.labels)
         for which, position, rows in summed.select(CLASS, PLACE, ROWS).iter_rows():
             counts[which][position] = rows
             totals[position] += rows
-        return cls(scale, keys, counts, values.reference(totals)), values
+        return cls(scale, released, counts, values.reference(totals)), values
 
     @classmethod
     def placed(
         cls, cells: pl.DataFrame, classes: pl.DataFrame, places: pl.Series, column: PlacedColumn
     ) -> _SensitiveCounts:
         """Count persons at places that are known."""
-        joined, keys = _numbered(cells, classes, places.cast(pl.Int64).alias(PLACE))
+        joined, released = _numbered(cells, classes, places.cast(pl.Int64).alias(PLACE))
         found = PersonCounts.of(joined, classes, len(column.reference.counts))
-        return cls(column.scale, keys, found.counts, column.reference, found.people)
+        return cls(column.scale, released, found.counts, column.reference, found.people)
 
     def judge(self, model: Promise) -> Verdict:
         """Judge every class; its supersets are judged where one fails."""
+        keys = self.released.rows() if Needs.SUPERSETS in model.needs else None
         return judge_column(
-            model, self.scale, self.reference, self.counts, released=self.keys, people=self.people
+            model, self.scale, self.reference, self.counts, released=keys, people=self.people
         )
 
 
 def _numbered(
     cells: pl.DataFrame, classes: pl.DataFrame, places: pl.Series
-) -> tuple[pl.DataFrame, list[tuple[Hashable, ...]]]:
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return cells with their class and place, and what each class releases."""
     quasi = [name for name in classes.columns if name not in (ROWS, SIZE)]
     number = classes.select(quasi).with_row_index(CLASS)
     by_person = [PERSON] if PERSON in cells.columns else []
     joined = cells.select([*quasi, ROWS, *by_person]).with_columns(places)
     joined = joined.join(number, on=quasi, how="left", nulls_equal=True)
-    return joined, classes.select(quasi).rows()
+    return joined, classes.select(quasi)
 
 
 class PersonCounts(NamedTuple):

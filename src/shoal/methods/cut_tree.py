@@ -26,6 +26,7 @@ from shoal.table.frequency import FrequencyTable
 from shoal.table.recoding import Recoding
 
 Numbers = NDArray[np.int64]
+Nodes = NDArray[np.int64]
 _ROUNDS = 200
 _GONE = -2
 
@@ -77,17 +78,34 @@ class Tree:
                 self.parent[child] = above
         self.parent[[leaf, other]] = _GONE
 
-    def in_order(self) -> list[int]:
-        """Return the nodes, each before those below it, the left side first."""
-        column, children = self.column.tolist(), self.children.tolist()
-        found, waiting = [], [self.root]
-        while waiting:
-            node = waiting.pop()
-            found.append(node)
-            if column[node] >= 0:
-                left, right = children[node]
-                waiting += (right, left)
+    def levels(self) -> list[Nodes]:
+        """Return the nodes, those of one depth together."""
+        found, level = [], np.array([self.root])
+        while len(level):
+            found.append(level)
+            level = self.children[level[self.column[level] >= 0]].ravel().astype(np.int64)
         return found
+
+    def in_order(self) -> tuple[Nodes, Nodes]:
+        """Return the nodes, each before those below it, the left side first.
+
+        Beside them, how many leaves the left side of each has; 0: it is a leaf itself.
+        """
+        levels = self.levels()
+        size, place = np.ones_like(self.column, dtype=np.int64), np.zeros_like(self.column)
+        for level in reversed(levels):
+            inner = level[self.column[level] >= 0]
+            left, right = self.children[inner].T
+            size[inner] += size[left] + size[right]
+        for level in levels:
+            inner = level[self.column[level] >= 0]
+            left, right = self.children[inner].T
+            place[left], place[right] = place[inner] + 1, place[inner] + 1 + size[left]
+        alive = np.concatenate(levels)
+        order = np.empty(len(alive), dtype=np.int64)
+        order[place[alive]] = alive
+        is_inner = self.column[order] >= 0
+        return order, np.where(is_inner, (size[self.children[order, 0]] + 1) // 2, 0)
 
 
 @dataclass(frozen=True)
@@ -157,14 +175,13 @@ def cut_regions(
     recoding = _holding(tree, found, promises)
     if recoding is None:
         return None
-    order = tree.in_order()
-    inner = [node for node in order if tree.column[node] >= 0]
-    left = _left_leaves(tree, order)
+    order, left = tree.in_order()
+    inner = order[left > 0]
     cuts = tuple(zip(tree.column[inner].tolist(), tree.code[inner].tolist(), strict=True))
     released = narrowed(recoding)
     return Cutting(
         released, recoding.low, recoding.high, tuple(places), cuts,
-        tuple(left[node] for node in inner),
+        tuple(left[left > 0].tolist()),
     )  # fmt: skip
 
 
@@ -236,17 +253,17 @@ class _Regions:
     @classmethod
     def of(cls, tree: Tree, found: Recoding) -> _Regions:
         """Return the regions of a whole tree."""
-        order = np.array(tree.in_order())
+        order, left = tree.in_order()
         leaf = walk_tree(found.table.codes, tree.column, tree.code, tree.children)
-        return cls(tree, found, order[tree.column[order] < 0], leaf)
+        return cls(tree, found, order[left == 0], leaf)
 
     def follow(self) -> None:
         """Follow the tree after cuts were taken out: only rows of leaves that are gone move."""
         tree, codes = self.tree, self.found.table.codes
         moving = np.flatnonzero(tree.parent[self.leaf] == _GONE)
         self.leaf[moving] = walk_tree(codes[moving], tree.column, tree.code, tree.children)
-        order = np.array(tree.in_order())
-        self.leaves = order[tree.column[order] < 0]
+        order, left = tree.in_order()
+        self.leaves = order[left == 0]
 
     def recoding(self, *, boxes: bool = False) -> Recoding:
         """Return the regions as a recoding of all records; boxes: with the codes of each."""
@@ -268,27 +285,11 @@ def _boxes(tree: Tree, sizes: Sequence[int]) -> tuple[NDArray[np.int32], NDArray
     low = np.zeros((len(tree.column), len(sizes)), dtype=np.int32)
     high = np.zeros_like(low)
     high[tree.root] = np.array(sizes, dtype=np.int32) - 1
-    level = np.array([tree.root])
-    while len(level := level[tree.column[level] >= 0]):
+    for nodes in tree.levels():
+        level = nodes[tree.column[nodes] >= 0]
         j, code = tree.column[level], tree.code[level]
         one, other = tree.children[level].T
         low[one], high[one] = low[level], high[level]
         low[other], high[other] = low[level], high[level]
         high[one, j], low[other, j] = code - 1, code
-        level = np.concatenate((one, other))
     return low, high
-
-
-def _left_leaves(tree: Tree, order: Sequence[int]) -> dict[int, int]:
-    """Return how many leaves the left side of each node has."""
-    column, children = tree.column.tolist(), tree.children.tolist()
-    many: dict[int, int] = {}
-    left: dict[int, int] = {}
-    for node in reversed(order):
-        if column[node] < 0:
-            many[node] = 1
-            continue
-        one, other = children[node]
-        left[node] = many[one]
-        many[node] = many[one] + many[other]
-    return left
