@@ -108,6 +108,7 @@ async def day(asked: argparse.Namespace, models: Mapping[str, edge.Encoder], ver
         steward = Client("steward", devices[0].received)
         await steward.connect(host, int(port))
         await steward.publish("fleet/model", new.encode(), keep=True)
+        await steward.close()
     killed = 0
     for _ in range(asked.kill):
         await asyncio.wait([work], timeout=chance.uniform(2, 4))
@@ -164,7 +165,7 @@ def main() -> int:
     words.add_argument("--broker", metavar="HOST:PORT", help="such as mosquitto's")
     words.add_argument("--seed", type=int, default=1)
     asked = words.parse_args()
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # two sockets a device
     (asked.folder / "models").mkdir(parents=True, exist_ok=True)
     models, versions = {}, []

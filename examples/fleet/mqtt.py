@@ -1,7 +1,7 @@
 """As much of MQTT 3.1.1 as a fleet needs: a broker for one machine, and a client.
 
-The broker may lose and double messages, so that what is built on it is tried. Any other broker, such
-as Debian's mosquitto, does in its place.
+The broker may lose and double messages, so that what is built on it is tried. Any other broker,
+such as Debian's mosquitto, does in its place.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Broker:
                     return
                 self._answer(writer, kind, flags, body)
                 await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError, OSError):
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError, OSError):
             return
         finally:
             for writers in self.asked.values():
