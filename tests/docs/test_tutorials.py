@@ -64,7 +64,10 @@ def in_a_shell(command: str) -> tuple[str, str]:
     """Run a line of a shell script; return what it prints."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-c", command], env={**os.environ, "PATH": path}, capture_output=True, text=True
+        ["bash", "-c", command],
+        env={**os.environ, "PATH": path, "SHOAL": str(TUTORIALS[0].parents[2])},
+        capture_output=True,
+        text=True,
     )
     return done.stdout, done.stderr
 

@@ -44,3 +44,28 @@ def test_a_frequent_one_does():
     found = narrowed(regions([5000, 5000, 500]))
     assert found.labels(0) == ["f", "*"]
     assert UNSEEN < 0.01
+
+
+def test_a_region_with_the_missing_value_has_the_root():
+    tree = Hierarchy.flat("sex", ["f", "m"], root="*")
+    domain = tree_domain("sex", Kind.CATEGORICAL, ["f", "m"], tree, missing=True, weight=1.0)
+    table = FrequencyTable(
+        domains=(domain,),
+        codes=np.array([[1], [2]], np.int32),
+        counts=np.array([5000, 5000], np.int64),
+        sensitive_domains=(),
+        sensitive=np.zeros((2, 0), np.int32),
+    )
+    # Region 0 takes in the missing value, and nobody has it: f alone would not cover it.
+    found = narrowed(
+        Recoding(
+            table=table,
+            low=np.array([[0], [2]], np.int32),
+            high=np.array([[1], [2]], np.int32),
+            row=np.array([0, 1]),
+            label=np.array([0, 1]),
+            count=table.counts,
+        )
+    )
+    assert found.low[0, 0] == 0
+    assert found.labels(0)[0] == domain.root

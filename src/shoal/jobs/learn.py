@@ -22,6 +22,7 @@ from shoal.methods.cut_model import model_of_cuts
 from shoal.methods.cut_tree import Cutting, cut_regions
 from shoal.methods.fit_device import Fitted, fit
 from shoal.methods.to_model import model_of
+from shoal.model.document import checked
 from shoal.model.model import RecodingModel as LearnedModel
 from shoal.reports.release import ReleaseReport
 
@@ -67,6 +68,7 @@ def learn(request: LearnRequest, *, progress: Progress = tell) -> Learned:
         if request.release == "draw":
             with clock.time("model"):
                 model = _drawn(model, job, search)
+        checked(model.to_document())  # what cannot be read is not handed out
         device = device_facts(model, request, fitted)
         facts = {**report.facts, **device, "cpu_seconds": rounded(clock.cpu)}
         report = replace(

@@ -36,7 +36,9 @@ def narrowed(regions: Recoding) -> Recoding:
         boxes, place = distinct_rows(ends, [len(domain)] * 4)
         found = np.array([_gain(domain, share, box) for box in boxes.tolist()]).reshape(-1, 2)
         each = found[place] * regions.sizes[:, None]
-        useful = np.flatnonzero(each[:, 0] > 0)
+        # No label but the root covers a missing value and others.
+        mixed = (regions.low[:, j] == 0) & domain.has_missing
+        useful = np.flatnonzero((each[:, 0] > 0) & ~mixed)
         gains.append(each[useful, 0] * domain.weight)
         misses.append(each[useful, 1])
         where.append(np.stack([useful, np.full(len(useful), j)], axis=1))
