@@ -9,6 +9,7 @@
 #   make house   what can be counted of the source, and where to look
 #   make readme  renew the output that README shows
 #   make tutorials   renew what the Python examples of the tutorials print
+#   make notebooks  run the notebooks again, and keep what they print
 #   make mistakes    renew the page of mistakes and their messages
 #   make reference   renew the pages of commands, methods and Python names
 #   make docs    the documentation as a site, in site/
@@ -25,7 +26,7 @@ SITE := .venv-docs/.ready
 BUILD := .venv-dist/.ready
 MICROPYTHON := $(VENV)/npm/.ready
 
-.PHONY: run test test-all test-plain test-spark check house readme tutorials mistakes reference docs dist format lock bench clean
+.PHONY: run test test-all test-plain test-spark check house readme tutorials notebooks mistakes reference docs dist format lock bench clean
 
 # Kernels are compiled when a command first needs them: `make run` needs few.
 $(RUNS): requirements-run.lock pyproject.toml
@@ -82,6 +83,9 @@ readme: $(RUNS)
 
 tutorials: $(STAMP)
 	$(BIN)/python -m tests.docs.tutorials
+
+notebooks: $(STAMP)
+	$(BIN)/python -m tests.docs.notebooks
 
 mistakes: $(STAMP)
 	$(BIN)/python -m tests.docs.mistakes

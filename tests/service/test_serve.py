@@ -53,7 +53,7 @@ class Served:
         return [int(each) for each in here.read_text().split()]
 
     def ended(self, number: str) -> dict:
-        end = time.monotonic() + 600
+        end = time.monotonic() + 1800
         while time.monotonic() < end:
             _, job = self("GET", f"/v1/jobs/{number}")
             if job.get("state") not in ("queued", "running"):
