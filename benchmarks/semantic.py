@@ -84,11 +84,13 @@ def dictionary() -> Path | None:
 def adult(folder: Path) -> FrequencyTable:
     """Return Adult's occupation and native-country with hierarchies from WordNet."""
     frame = pl.read_csv(DATA / "adult_arx/adult.csv.gz", separator=";")
-    trees = {
-        name: wordnet_hierarchy(name, read_mapping(ROOT / f"examples/wordnet/{name}.csv"), folder)
-        for name in ("occupation", "native-country")
-    }
-    return _table(frame, trees)
+    trees = {name: of_wordnet(name, folder) for name in ("occupation", "native-country")}
+    return table_with(frame, trees)
+
+
+def of_wordnet(name: str, folder: Path) -> Hierarchy:
+    """Return the tree of a column of Adult."""
+    return wordnet_hierarchy(name, read_mapping(ROOT / f"examples/wordnet/{name}.csv"), folder)
 
 
 def analytics() -> FrequencyTable:
@@ -100,19 +102,21 @@ def analytics() -> FrequencyTable:
     frame = pl.read_csv(
         DATA / "analytics/analytics_raw.csv.gz", infer_schema=False, columns=list(trees)
     )
-    return _table(frame.filter(pl.all_horizontal(pl.all() != "(not set)")), trees)
+    return table_with(frame.filter(pl.all_horizontal(pl.all() != "(not set)")), trees)
 
 
-def _table(frame: pl.DataFrame, trees: Mapping[str, Hierarchy]) -> FrequencyTable:
+def table_with(frame: pl.DataFrame, trees: Mapping[str, Hierarchy]) -> FrequencyTable:
+    """Return the columns that have a tree."""
     return table_of(frame, [
         Attribute(name=name, role=Role.QUASI, kind=Kind.CATEGORICAL, hierarchy=tree)
         for name, tree in trees.items()
     ])  # fmt: skip
 
 
-def measure(name: str, table: FrequencyTable, k: int) -> dict[str, Any]:
+def measure(name: str, table: FrequencyTable, k: int, **more: bool) -> dict[str, Any]:
     """Return risk, loss and CPU seconds of one method."""
     method, options = METHODS[name]
+    options = {**options, **more}
     began = time.process_time()
     found = method(table, [KAnonymity(k)], **options)
     spent = time.process_time() - began
