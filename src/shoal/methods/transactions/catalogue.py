@@ -140,7 +140,18 @@ class Coat(SetMethod):
         return search_constrained(baskets, goal, rarest=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disassociation(SetMethod):
+    """Items as they are, and rare combinations not linked [terrovitis2012]."""
+
+    name: ClassVar[str] = "disassociation"
+    summary: ClassVar[str] = "records taken apart in clusters, so that nothing rare is linked"
+    function: ClassVar[str] = "shoal.methods.transactions.disassociation:disassociated"
+
+    size: int = parameter(30, "records of a cluster, about", least=2)
+
+
 SET_METHODS: Mapping[str, type[SetMethod]] = {
-    kind.name: kind for kind in (ItemSets, Apriori, Lra, Vpa, Pcta, Coat)
+    kind.name: kind for kind in (ItemSets, Apriori, Lra, Vpa, Pcta, Coat, Disassociation)
 }
 """The methods for columns of sets, in the order of a listing."""
