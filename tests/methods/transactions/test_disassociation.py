@@ -66,7 +66,10 @@ def test_whatever_is_known_fits_k_records_of_some_reconstruction(found, k):
                 if own[0] is own[1]:
                     assert sum({one, two} <= r for r in own[0]) >= k
                 else:  # sub-records can be lined up freely
-                    assert min(sum(i in r for r in c) for i, c in zip((one, two), own)) >= k
+                    assert (
+                        min(sum(i in r for r in c) for i, c in zip((one, two), own, strict=True))
+                        >= k
+                    )
 
 
 def test_clusters_are_cut_by_the_commonest_item_and_never_below_k():
