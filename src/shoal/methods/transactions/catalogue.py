@@ -66,11 +66,19 @@ class Apriori(SetMethod):
     name: ClassVar[str] = "apriori"
     summary: ClassVar[str] = "AA: a cut of the item hierarchy, sets of 1, 2 … m items in turn"
     function: ClassVar[str] = "shoal.methods.transactions.apriori:search_apriori"
+    takes: ClassVar[tuple[str, ...]] = ("seed",)
+
+    local: bool = parameter(
+        False, "ours: a label goes down the hierarchy in records where it is not rare (m to 3)"
+    )
 
     def search_sets(self, baskets: Baskets, goal: SetGoal, setting: Setting) -> SetRecoding:
         """Find a recoding of the items that reaches the goal."""
         from shoal.methods.transactions.apriori import search_apriori
+        from shoal.methods.transactions.levels import search_levels
 
+        if self.local:
+            return search_levels(baskets, goal, setting)
         return search_apriori(baskets, goal)
 
 
