@@ -123,11 +123,6 @@ def test_what_does_not_go_with_drawn_values_is_refused(words):
         drawn(people(), **words)
 
 
-def test_a_model_has_labels():
-    with pytest.raises(ShoalError, match="a model has labels"):
-        shoal.learn(people(), qi=["age"], k=5, release="draw")
-
-
 def test_persons_are_counted_in_marginals_and_classes():
     table = people().with_columns(who=pl.Series([i // 2 for i in range(600)]))
     made = drawn(table, person="who")

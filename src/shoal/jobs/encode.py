@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Generic, TypeVar
@@ -11,7 +11,7 @@ from shoal.core.errors import MethodError, SchemaError, UnsafeReleaseError
 from shoal.edge import load
 from shoal.edge.stream import EncodeReport
 from shoal.edge.stream import encode_stream as stream
-from shoal.engines.base import Encoding
+from shoal.engines.base import Encoding, Written
 from shoal.engines.choose import engine_for
 from shoal.engines.drawing.drawing import DRAWN
 from shoal.engines.local import drift as local
@@ -103,11 +103,12 @@ def encode(request: EncodeRequest) -> Encoded[object]:
         verified = None
         is_drawn = _is_drawn(request, model)
         with placed(request.output) as output, ExitStack() as writing:
-            written = writing.enter_context(
+            made: AbstractContextManager[Written | DrawnBatch] = (
                 draw_encoded(_here(batch), model, output, seed=request.seed)
                 if is_drawn
                 else batch.write(output)
             )
+            written = writing.enter_context(made)
             if request.safe:
                 verified = written.verify(model.schema.judged(), model.privacy)
                 _check_verified(verified, batch.report.released)

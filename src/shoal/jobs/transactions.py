@@ -33,6 +33,7 @@ from shoal.formats.endings import separator_for
 from shoal.formats.frames import like
 from shoal.inference.kept import KeptCheck
 from shoal.jobs.clock import Clock, rounded
+from shoal.jobs.disassociation import release_parts
 from shoal.jobs.documents import public_document
 from shoal.jobs.faults import Fault, refuse
 from shoal.jobs.requests import ReleaseRequest, VerifyRequest
@@ -42,7 +43,7 @@ from shoal.jobs.set_answers import folded, relational, verify_sets
 from shoal.jobs.verified import check_verified
 from shoal.methods.catalogue import Auto
 from shoal.methods.method import Setting
-from shoal.methods.transactions.catalogue import Coat, ItemSets, SetMethod
+from shoal.methods.transactions.catalogue import Coat, Disassociation, ItemSets, SetMethod
 from shoal.methods.transactions.classes import check_known, recode
 from shoal.privacy import KAnonymity, KmAnonymity, Requirements
 from shoal.privacy.of_sets import speaks_of_sets
@@ -86,6 +87,12 @@ def release_sets(
         prepared = _prepared(request, release)
         table = prepared.table
         check_known(promise_of(request.schema), prepared.baskets)
+    if isinstance(method, Disassociation):
+        with clock.time("learn"):
+            frame, report = release_parts(
+                request, prepared, method, lambda made: _written(request, table, made)
+            )
+        return _answered(request, clock, report, frame, table, method)
     with clock.time("learn"):
         prepared, recoding = _bounded(request, release, prepared, method)
     with clock.time("encode"):
@@ -95,6 +102,14 @@ def release_sets(
             verified = _verified(request, place, frame, table)
         clock.stage("write")
     report = account_of_sets(request, prepared, recoding, verified)
+    return _answered(request, clock, report, frame, table, method)
+
+
+def _answered(
+    request: ReleaseRequest, clock: Clock, report: ReleaseReport, frame: pl.DataFrame,
+    table: SetTable, method: SetMethod,
+) -> tuple[object, ReleaseReport]:  # fmt: skip
+    """Return the release, None where it went to a file, and its whole account."""
     report = replace(
         report, method=method.name, seconds=_spent(clock), request=public_document(request),
         facts={**report.facts, "cpu_seconds": rounded(clock.cpu)},

@@ -53,8 +53,8 @@ def test_noise_is_added_to_the_marginals_alone():
     asked = []
 
     def noise(records):
-        asked.append(records.sum())
-        return records * 0 + 1
+        asked.append(sum(records))
+        return [1 for _ in records]
 
     found = drawer(noise=noise)
     assert account_of(found, found.draw(LABELS), fidelity=False)["exact_marginals"] is False

@@ -200,10 +200,11 @@ def released_sets(recoding: SetRecoding, attribute: Attribute, *, as_list: bool)
         lists, on=_ROW, how="left", maintain_order="left"
     )
     found = every[_ITEM].fill_null([]).rename(attribute.name)
-    return found if as_list else _joined(found, attribute)
+    return found if as_list else written_sets(found, attribute)
 
 
-def _joined(lists: pl.Series, attribute: Attribute) -> pl.Series:
+def written_sets(lists: pl.Series, attribute: Attribute) -> pl.Series:
+    """Return lists of texts as the cells of a column of sets."""
     if attribute.set_sep == "json":
         texts = [json.dumps(each, ensure_ascii=False) for each in lists.to_list()]
         return pl.Series(lists.name, texts, dtype=pl.String)

@@ -66,11 +66,19 @@ class Apriori(SetMethod):
     name: ClassVar[str] = "apriori"
     summary: ClassVar[str] = "AA: a cut of the item hierarchy, sets of 1, 2 … m items in turn"
     function: ClassVar[str] = "shoal.methods.transactions.apriori:search_apriori"
+    takes: ClassVar[tuple[str, ...]] = ("seed",)
+
+    local: bool = parameter(
+        False, "ours: a label goes down the hierarchy in records where it is not rare (m to 3)"
+    )
 
     def search_sets(self, baskets: Baskets, goal: SetGoal, setting: Setting) -> SetRecoding:
         """Find a recoding of the items that reaches the goal."""
         from shoal.methods.transactions.apriori import search_apriori
+        from shoal.methods.transactions.levels import search_levels
 
+        if self.local:
+            return search_levels(baskets, goal, setting)
         return search_apriori(baskets, goal)
 
 
@@ -140,7 +148,18 @@ class Coat(SetMethod):
         return search_constrained(baskets, goal, rarest=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disassociation(SetMethod):
+    """Items as they are, and rare combinations not linked [terrovitis2012]."""
+
+    name: ClassVar[str] = "disassociation"
+    summary: ClassVar[str] = "records taken apart in clusters, so that nothing rare is linked"
+    function: ClassVar[str] = "shoal.methods.transactions.disassociation:disassociated"
+
+    size: int = parameter(30, "records of a cluster, about", least=2)
+
+
 SET_METHODS: Mapping[str, type[SetMethod]] = {
-    kind.name: kind for kind in (ItemSets, Apriori, Lra, Vpa, Pcta, Coat)
+    kind.name: kind for kind in (ItemSets, Apriori, Lra, Vpa, Pcta, Coat, Disassociation)
 }
 """The methods for columns of sets, in the order of a listing."""
