@@ -112,7 +112,7 @@ def test_classes_under_k_never_reach_a_caller_in_memory(broken_search, table):
 
 def not_mended(tree, found, promises):
     """Regions as a broken search left them: nobody joins those that fail."""
-    return cut_tree._counted(tree, found)[0]
+    return cut_tree._Regions.of(tree, found).recoding(boxes=True)
 
 
 @pytest.mark.parametrize("way", ["no cuts", "not mended"])
