@@ -47,10 +47,8 @@ class _Point(NamedTuple):
     promise: tuple[Promise, ...]
     release: str | None
     limit: float | None
-    labels: str | None
-    utility: str | None
-    partitions: int | None
-    partition_by: str
+    words: tuple[str | None, str | None]  # of the schema: labels, and what is minimized
+    parts: tuple[int | None, str]  # how many, and how they are made
     seed: int
 
 
@@ -94,8 +92,8 @@ class Grid:
         """Return a trial for each combination, once; names say what differs."""
         lists = (
             _told_apart(self.tables), self.samples, self.methods, self.promises, self.releases,
-            self.limits, self.labels, self.utilities, self.partitions, self.partition_by,
-            self.seeds,
+            self.limits, tuple(product(self.labels, self.utilities)),
+            tuple(product(self.partitions, self.partition_by)), self.seeds,
         )  # fmt: skip
         found = [self._trial(_Point(*each)) for each in product(*lists)]
         return tuple({each.name: each for each in found}.values())
@@ -105,20 +103,22 @@ class Grid:
         schema = self.schema.with_promise(
             at.promise, suppression_limit=at.limit, replace_promise=self.replace_promise
         )
-        if at.labels is not None:
-            schema = replace(schema, labels=labels_named(at.labels))
-        return schema if at.utility is None else replace(schema, utility=at.utility)
+        labels, utility = at.words
+        if labels is not None:
+            schema = replace(schema, labels=labels_named(labels))
+        return schema if utility is None else replace(schema, utility=utility)
 
     def _trial(self, at: _Point) -> Trial:
-        called_so, table = at.table
+        (called_so, table), (labels, utility) = at.table, at.words
+        partitions, partition_by = at.parts
         request = ReleaseRequest(
             table=table, schema=self._schema(at), method=at.method, release=at.release,
-            infer=self.infer, partitions=at.partitions, partition_by=at.partition_by,
+            infer=self.infer, partitions=partitions, partition_by=partition_by,
             seed=at.seed, separator=self.separator,
             checks=Checks(attacks="none", fidelity=self.fidelity, learn=self.learn),
         )  # fmt: skip
         own = {name: value for name, value in at.method.to_document().items() if name != "name"}
-        how = ["partition-by=random"] if at.partition_by == "random" else []
+        how = ["partition-by=random"] if partition_by == "random" else []
         parts = [at.method.name, *(f"{name}={value}" for name, value in own.items()), *how]
         method = " ".join(parts)
         asked, promised = _asked(at.promise)
@@ -129,10 +129,10 @@ class Grid:
         for flag, value, several in (
             ("--release", at.release, len(self.releases) > 1),
             ("--suppression-limit", at.limit, len(self.limits) > 1),
-            ("--labels", at.labels, len(self.labels) > 1),
-            ("--utility", at.utility, len(self.utilities) > 1),
-            ("--partitions", at.partitions, len(self.partitions) > 1),
-            ("--partition-by", at.partition_by if how else None, False),
+            ("--labels", labels, len(self.labels) > 1),
+            ("--utility", utility, len(self.utilities) > 1),
+            ("--partitions", partitions, len(self.partitions) > 1),
+            ("--partition-by", partition_by if how else None, False),
             ("--seed", at.seed or None, False),
         ):
             if value is not None:
@@ -144,8 +144,8 @@ class Grid:
         name = " ".join(parts)
         facts: Document = {
             "table": called_so, "method": method, "promise": asked,
-            "release": at.release, "suppression_limit": at.limit, "labels": at.labels,
-            "minimizes": at.utility, "partitions": at.partitions, "sample": at.sample,
+            "release": at.release, "suppression_limit": at.limit, "labels": labels,
+            "minimizes": utility, "partitions": partitions, "sample": at.sample,
             "seed": at.seed, "group": name,
         }  # fmt: skip
         if len(self.seeds) > 1:
