@@ -307,7 +307,10 @@ def histograms(
         "legend": look.legend([str(_mapping(each)["name"]) for each in series]),
         "grid": {"left": 8, "right": 12, "top": 36, "bottom": 8, "containLabel": True},
         # The second one takes no room for labels that nobody sees.
-        "xAxis": [axis, {**axis, "show": False, "position": "bottom", "axisLabel": {"show": False}}],
+        "xAxis": [
+            axis,
+            {**axis, "show": False, "position": "bottom", "axisLabel": {"show": False}},
+        ],
         "yAxis": look.axis("value"),
         "series": series,
     }
