@@ -306,7 +306,11 @@ def histograms(
         **look.frame(look.texts("charts.histograms_said", n=len(names))),
         "legend": look.legend([str(_mapping(each)["name"]) for each in series]),
         "grid": {"left": 8, "right": 12, "top": 36, "bottom": 8, "containLabel": True},
-        "xAxis": [axis, {**axis, "show": False, "position": "bottom"}],
+        # The second one takes no room for labels that nobody sees.
+        "xAxis": [
+            axis,
+            {**axis, "show": False, "position": "bottom", "axisLabel": {"show": False}},
+        ],
         "yAxis": look.axis("value"),
         "series": series,
     }

@@ -218,7 +218,8 @@ def _commands(project: Project, texts: Texts) -> None:
     if project.state.table is None:
         return
     Element("h3").style("margin: 18px 0 6px")._text = texts("shell.command")
-    snippet("release-command", "\n".join(commands(project)), texts)
+    with Element("div").classes("stack"):
+        snippet("release-command", "\n".join(commands(project)), texts)
 
 
 def _write(project: Project, texts: Texts) -> None:
