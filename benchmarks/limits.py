@@ -164,7 +164,7 @@ def jobs(table: Table, kind: str) -> list[Job]:
         Job("encode --safe", ["encode", model, given, "--out", safe, "--safe"]),
         Job("risk", ["risk", given, *(flags[:-2] if "-k" in flags else flags)]),
         Job("drift", ["drift", model, given]),
-        Job("infer", ["infer", given, "--out", f"{place}.inferred.yaml", "--overwrite"]),
+        Job("infer", ["infer", given, "--out", f"{place}.inferred.yaml"]),
     ]
 
 

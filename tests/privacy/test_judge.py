@@ -17,6 +17,7 @@ from shoal.privacy import (
     TCloseness,
     Verdict,
     judge_classes,
+    judge_counts,
     judge_sizes,
 )
 
@@ -95,3 +96,11 @@ def test_worst_is_the_worst_of_all_classes(histograms):
 def test_worst_of_no_class_has_no_value():
     verdict = judge_classes(KAnonymity(2), [])
     assert (verdict.holds, verdict.value, verdict.violating_records) == (True, None, 0)
+
+
+def test_classes_with_the_same_counts_are_judged_as_each_alone():
+    classes = [{0: 3, 1: 1}, {2: 1, 5: 3}, {0: 4}, {1: 2, 2: 2}, {3: 4}]
+    for promise in (LDiversity(2, column="s"), LDiversity(3, column="s")):
+        seen = [EquivalenceClass(sum(c.values()), list(c.values())) for c in classes]
+        wanted = judge_classes(promise, seen)
+        assert judge_counts(promise, classes) == wanted

@@ -21,6 +21,7 @@ from shoal.privacy import (
     Verdict,
     expand,
     judge_classes,
+    judge_counts,
     judge_sizes,
 )
 from shoal.schema.schema import Schema
@@ -278,23 +279,9 @@ def judge_column(
         verdict = judge_classes(asked, map(seen, classes, people))
         return replace(verdict, model=model)
     if not is_dense:  # classes with the same counts are judged once
-        return replace(_judged_by_counts(asked, classes), model=model)
+        return replace(judge_counts(asked, classes), model=model)
     verdict = judge_classes(asked, map(seen, classes), widen=None if released is None else widen)
     return replace(verdict, model=model)
-
-
-def _judged_by_counts(asked: Promise, classes: Sequence[Mapping[int, int]]) -> Verdict:
-    """Judge classes of which only matters how many records have each value, not which one."""
-    counts = [tuple(sorted(each.values())) for each in classes]
-    alike = Counter(counts)
-    kinds = (EquivalenceClass(sum(each), list(each)) for each in alike)
-    verdict = judge_classes(asked, kinds, times=alike.values())
-    if verdict.holds:
-        return verdict
-    known = list(alike)
-    wrong = {known[kind] for kind in verdict.failing}
-    failing = tuple(place for place, each in enumerate(counts) if each in wrong)
-    return replace(verdict, failing=failing)
 
 
 _MOST_SUBSETS = 1024  # of columns, tried as natural supersets for (n,t)-closeness

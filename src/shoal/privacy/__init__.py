@@ -32,7 +32,7 @@ from shoal.privacy.rho_uncertainty import RhoUncertainty
 # isort: on
 from shoal.privacy.distances import Reference
 from shoal.privacy.itemsets import Itemsets
-from shoal.privacy.judge import Verdict, judge_classes, judge_sizes
+from shoal.privacy.judge import Verdict, judge_classes, judge_counts, judge_sizes
 from shoal.privacy.promise import (
     PROMISES,
     TOLERANCE,
@@ -70,5 +70,6 @@ __all__ = [
     "from_document",
     "from_flags",
     "judge_classes",
+    "judge_counts",
     "judge_sizes",
 ]

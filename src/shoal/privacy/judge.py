@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 
@@ -128,3 +128,17 @@ def judge_sizes(
     if held is not None:
         violating = sum(held[place] for place in failing)
     return replace(verdict, failing=failing, violating_records=violating)
+
+
+def judge_counts(promise: Promise, classes: Sequence[Mapping[int, int]]) -> Verdict:
+    """Judge classes of which only matters how many records have each value, not which one."""
+    counts = [tuple(sorted(each.values())) for each in classes]
+    alike = Counter(counts)
+    kinds = (EquivalenceClass(sum(each), list(each)) for each in alike)
+    verdict = judge_classes(promise, kinds, times=alike.values())
+    if verdict.holds:
+        return verdict
+    known = list(alike)
+    wrong = {known[kind] for kind in verdict.failing}
+    failing = tuple(place for place, each in enumerate(counts) if each in wrong)
+    return replace(verdict, failing=failing)
