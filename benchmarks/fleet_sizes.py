@@ -68,7 +68,9 @@ def _diabetes(place: Path) -> Sequence[Path]:
     quasi = ["race", "gender", "age", "admission_type_id", "discharge_disposition_id",
              "admission_source_id", "time_in_hospital", "medical_specialty", "diag_1"]  # fmt: skip
     names = [name for name in quasi if name in frame.columns]
-    columns = {name: {"role": "quasi"} for name in names}
+    columns: dict[str, Any] = {name: {"role": "quasi"} for name in names}
+    ages = [f"[{age}-{age + 10})" for age in range(0, 100, 10)]
+    columns["age"] |= {"kind": "ordinal", "order": ages}
     return _parted(place, "diabetes_130", frame.select(names), {"columns": columns})
 
 

@@ -59,7 +59,7 @@ def test_an_export_for_little_memory_encodes_as_any_other(people):
     model, _ = learned(people, device_ram=60_000)
     spaces: list[dict[str, object]] = [{}, {}]
     for space, room in zip(spaces, (None, Room(ram=60_000)), strict=True):
-        exec(export(model, "micropython", room), space)  # noqa: S102
+        exec(export(model, "micropython", room), space)
     assert spaces[1]["MEMO"] < spaces[0]["MEMO"]
     for row in people.to_dicts():
         one, other = (space["Encoder"](space["MODEL"]).encode(row) for space in spaces)
@@ -79,7 +79,7 @@ def test_methods_without_cuts_cannot_be_made_smaller(people):
 
 @pytest.mark.parametrize("words", [{"model_bytes": 0}, {"device_ram": -1}, {"device_ram": 30_000}])
 def test_no_room_at_all_is_refused_before_any_work(people, words):
-    with pytest.raises(SchemaError, match="at least 1 byte|the encoder alone takes"):
+    with pytest.raises(SchemaError, match=r"at least 1 byte|the encoder alone takes"):
         learned(people, **words)
 
 
