@@ -92,11 +92,9 @@ class LearnRequest:
         release: what a class releases, "generalize" or "aggregate"; or "draw": the file keeps
             its values, each drawn from its label; None: what the method is made for.
         partitions: learn on so many parts side by side, and join them.
-        infer: a quasi-identifier without a hierarchy gets the one that `infer` proposes for
-            its values.
+        infer: a quasi-identifier without a hierarchy gets the one that `infer` proposes.
         key: the key file that pseudonyms and shifted dates depend on; only its path is written
-            down. A model has neither.
-        model_bytes, device_ram: the room that a device has for the model; see `model.device`.
+            down. A model has neither. model_bytes, device_ram: the room that a device has.
     """
 
     table: object
@@ -198,8 +196,8 @@ class ReleaseRequest(LearnRequest):
         found = [*keys, *self._method_faults(), *checks, *_suppression_faults(self.output)]
         beside = beside_faults(self.schema, self.nested_in, self.book, self.waive_composition)
         over_time = over_time_faults(self.schema, self._over_time(), ledger=self.ledger)
-        drawn = draw_faults(self.schema, self.output) if self.release == "draw" else []
-        drawn += room_faults(self.model_bytes, self.device_ram, learns=False)
+        drawn = room_faults(self.model_bytes, self.device_ram, learns=False)
+        drawn += draw_faults(self.schema, self.output) if self.release == "draw" else []
         return [*found, *persons, *beside, *over_time, *drawn, *self._whole_faults()]
 
     def _over_time(self) -> dict[str, object]:
