@@ -1,8 +1,8 @@
 """The collector: takes in encoded records, acknowledges what is on disk, releases what is strong.
 
 It may be killed at any time: a record is acknowledged after the buffer has it, and the buffer
-finishes what was decided (`shoal.edge.gateway`). Each model has a buffer of its own, so devices with
-the old model and with the new one may send side by side.
+finishes what was decided (`shoal.edge.gateway`). Each model has a buffer of its own, so devices
+with the old model and with the new one may send side by side.
 
     python collector.py HOST PORT FOLDER
 """

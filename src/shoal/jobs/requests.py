@@ -94,11 +94,9 @@ class LearnRequest:
         release: what a class releases, "generalize" or "aggregate"; or "draw": the file keeps
             its values, each drawn from its label; None: what the method is made for.
         partitions: learn on so many parts side by side, and join them.
-        infer: a quasi-identifier without a hierarchy gets the one that `infer` proposes for
-            its values.
+        infer: a quasi-identifier without a hierarchy gets the one that `infer` proposes.
         key: the key file that pseudonyms and shifted dates depend on; only its path is written
-            down. A model has neither.
-        model_bytes, device_ram: the room that a device has for the model; see `model.device`.
+            down. A model has neither. model_bytes, device_ram: the room that a device has.
         epsilon, budget: of drawn values: what marginals with noise cost, and the ledger that it is
             charged to.
     """
