@@ -9,6 +9,7 @@ import pytest
 import shoal
 from shoal.cli.main import main
 from shoal.core.errors import InputError, MissingExtraError
+from shoal.formats.database import _plain
 
 pytest.importorskip("adbc_driver_sqlite")
 pytestmark = pytest.mark.local("databases")
@@ -66,3 +67,10 @@ def test_another_database_names_what_is_read_and_no_extra_that_lacks_its_driver(
         assert word in text
     assert "pip install" not in text
     assert "hunter2" not in text
+
+
+def test_bytes_of_mysql_are_texts_or_refused() -> None:
+    assert _plain((b"Gr\xc3\xbcn", 1, None)) == ("Grün", 1, None)
+    with pytest.raises(InputError, match="holds bytes") as caught:
+        _plain((b"\xff\xfeAlice",))
+    assert "Alice" not in str(caught.value)
