@@ -22,7 +22,8 @@ from shoal.core.documents import parse_yaml
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 SITE = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 PAGES = [path for path in SITE if path.parent.name != "tutorials" and path.name != "api.md"]
-KNOWN = {"sh", "console", "python", "pycon", "yaml", "json", "javascript", "text"}
+KNOWN = {"", "sh", "console", "python", "pycon", "yaml", "json", "javascript", "text"}
+"""Languages of blocks; "" and text are drawings."""
 NEEDS = {"differential-privacy": "opendp"}
 ELSEWHERE = {"spark": "tests/engines/spark", "mistakes": "tests/docs/test_mistakes.py"}
 
