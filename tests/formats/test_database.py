@@ -9,7 +9,7 @@ import pytest
 import shoal
 from shoal.cli.main import main
 from shoal.core.errors import InputError, MissingExtraError
-from shoal.formats.database import Database
+from shoal.formats.database import Database, _plain
 
 pytest.importorskip("adbc_driver_sqlite")
 pytestmark = pytest.mark.local("databases")
@@ -83,3 +83,10 @@ def test_a_duckdb_file_reads_no_other_file(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="beside the database") as caught:
             asked.read()
         assert "4711" not in str(caught.value)
+
+
+def test_bytes_of_mysql_are_texts_or_refused() -> None:
+    assert _plain((b"Gr\xc3\xbcn", 1, None)) == ("Grün", 1, None)
+    with pytest.raises(InputError, match="holds bytes") as caught:
+        _plain((b"\xff\xfeAlice",))
+    assert "Alice" not in str(caught.value)

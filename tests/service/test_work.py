@@ -87,6 +87,26 @@ def test_a_job_that_takes_too_long_is_ended_and_says_so(queue, tmp_path):
     asyncio.run(act())
 
 
+@pytest.mark.parametrize("error", [RuntimeError, OSError, ValueError])
+def test_a_job_whose_process_breaks_has_failed_and_the_next_one_begins(queue, monkeypatch, error):
+    works, _ = queue
+
+    async def breaks(self, job):
+        raise error("the pipe of Beatrix")
+
+    async def act():
+        one, two, three = (works.add("a", "infer", {}) for _ in range(3))
+        await settled()
+        assert {each.state for each in (one, two, three)} == {"failed"}
+        assert one.job.kind == "Killed"
+        assert "Beatrix" not in str(one.job.error)
+        assert not one.folder.exists()
+        await works.stop()
+
+    monkeypatch.setattr(Pretended, "run", breaks)
+    asyncio.run(act())
+
+
 def test_what_is_ended_is_forgotten_on_time(queue, tmp_path):
     works, now = queue
 

@@ -136,6 +136,30 @@ def test_a_child_that_dies_is_an_error_and_no_silence(folder):
         assert "memory" in str(again.error)
 
 
+def test_a_pipe_that_is_closed_when_it_is_written_to_is_an_error_and_no_exception(folder):
+    async def act():
+        child = Child(folder)
+        process = await child.start()
+        process.kill()
+        await process.wait()
+
+        def closed(line):
+            raise RuntimeError("the handler is closed")  # as uvloop says it
+
+        process.stdin.write = closed
+        child._started = lambda: _returned(process)  # it was there a moment ago
+        job = Job(name="look", asked={})
+        await child.run(job)
+        assert (job.standing, job.kind) == (Standing.FAILED, "Killed")
+        await child.stop()
+
+    asyncio.run(act())
+
+
+async def _returned(process):
+    return process
+
+
 def test_an_older_question_of_the_same_name_is_dropped(folder):
     async def work():
         children = Children(folder)

@@ -248,11 +248,19 @@ def _rows_frame(
 
 
 def _plain(row: tuple[object, ...]) -> tuple[object, ...]:
-    """Return a row with bytes as texts: some servers send texts so."""
-    return tuple(_text(cell) for cell in row)
+    """Return a row with bytes as texts: some servers send texts so.
+
+    Raises:
+        InputError: bytes that are no text; a value that is not what it was is worse than none.
+    """
+    try:
+        return tuple(_text(cell) for cell in row)
+    except UnicodeDecodeError:
+        problem = "a column holds bytes, not text; leave it out of --query, or take its hex()"
+        raise InputError(where="mysql", problem=problem) from None
 
 
 def _text(cell: object) -> object:
     if isinstance(cell, (bytes, bytearray)):
-        return cell.decode("utf-8", errors="replace")
+        return cell.decode()
     return cell if not isinstance(cell, Decimal) or cell.is_finite() else None

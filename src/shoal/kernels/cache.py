@@ -154,7 +154,7 @@ def _unwritten(folder: Path | None) -> Iterator[None]:
     if folder is None or not _is_read_only(folder):
         yield
         return
-    UserProvidedCacheLocator.ensure_cache_path = lambda self: None
+    UserProvidedCacheLocator.ensure_cache_path = lambda self: None  # type: ignore[method-assign]
     try:
         yield
     finally:

@@ -159,6 +159,9 @@ class Queue:
                 f"it took longer than {self.limits.seconds:g} seconds; a faster method, a part"
             )
             work.job.fail(f"{problem} of the table, or another limit would do", kind="TooLong")
+        except Exception as error:  # no process, or one that broke: nobody may wait for ever
+            problem = f"its process did not work ({type(error).__name__}); ask again"
+            work.job.fail(problem, kind="Killed")
         finally:
             await child.stop()
             del self._busy[work]

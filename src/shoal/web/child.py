@@ -179,7 +179,8 @@ class Child:
                 return
             assert process.stdin is not None
             assert process.stdout is not None
-            with suppress(OSError):  # it has died: there is no answer
+            # It has died: there is no answer. RuntimeError: uvloop has closed the pipe already.
+            with suppress(OSError, RuntimeError):
                 line = json.dumps({"task": job.name, "asked": job.asked})
                 process.stdin.write(line.encode() + b"\n")
                 await process.stdin.drain()

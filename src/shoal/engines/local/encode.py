@@ -180,7 +180,7 @@ class LocalEncoding:
             yield Chunk(pl.DataFrame(columns), None)
 
     @contextmanager
-    def write(self, output: Output) -> Iterator[Written]:
+    def write(self, output: Output) -> Iterator[LocalWritten | _Encoded]:
         """Encode; what is written is published at the end, if nothing was raised."""
         inputs = (*inputs_of(self.source.given), *output.inputs)
         if output.file is None:
@@ -221,6 +221,11 @@ class _Encoded:
     separator: str
     table: object = None
 
+    @property
+    def source(self) -> Source:
+        """What was written, read again."""
+        return open_source(self.file, separator=self.separator)
+
     def verify(self, schema: Schema, promise: Sequence[Promise]) -> Verification:
         """Read it again and judge it."""
         return self._opened().verify(schema, promise)
@@ -234,7 +239,7 @@ class _Encoded:
         return self._opened().class_numbers()
 
     def _opened(self) -> LocalWritten:
-        return LocalWritten(open_source(self.file, separator=self.separator))
+        return LocalWritten(self.source)
 
 
 def _person_numbers(
