@@ -20,9 +20,11 @@ from shoal.table.frequency import FrequencyTable
 
 TITLE = "Semantic microaggregation: conclusions"
 NOTE = """Loss (100 · SSE/SST) and, in brackets, global risk in percent; CPU seconds of all nine
-searches. "order" says which of the two columns comes first: it decides where columns are equally far apart.
-Without `persist` a column is given up after one or two cuts, as the paper's text has it. The
-samples are 10,000 random records each, not the paper's own. {data}
+searches. "order" says which of the two columns comes first: it decides where columns are equally
+far apart. Without `persist` a column is given up after one or two cuts, as the paper's text has it.
+The samples are 10,000 random records each, not the paper's own. {data} With WordNet's trees, which
+are the paper's, Adult stands in "Semantic microaggregation" above: there SA-MDAV loses 1.98 times
+what SA-Mondrian loses at k = 10. Verdicts on Adult depend on the trees.
 
 | the paper says | measured | verdict |
 |---|---|---|
@@ -142,7 +144,7 @@ def verdicts(rows: list[Any]) -> list[tuple[str, str, str]]:
          f"{tens['analytics'][2]:.4g} against {tens['analytics'][1]:.4g}",
          "confirmed" if tens["analytics"][2] < tens["analytics"][1] else "contradicted"),
         ("On Adult at k = 10 SA-MDAV loses almost twice what SA-Mondrian loses.",
-         f"{ratio:.2f} times", "confirmed" if 1.6 <= ratio <= 2.4 else "contradicted"),
+         f"{ratio:.2f} times", "confirmed" if 1.75 <= ratio <= 2.25 else "contradicted"),
         ("On analytics all three stay close to each other.",
          f"up to {spread:.2f} times", "confirmed" if spread < 1.25 else "contradicted"),
         counted("Releases of SA-Mondrian have no greater risk than those of SA-MDAV.", first, third,
