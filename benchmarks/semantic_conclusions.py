@@ -20,9 +20,11 @@ from shoal.table.frequency import FrequencyTable
 
 TITLE = "Semantic microaggregation: conclusions"
 NOTE = """Loss (100 · SSE/SST) and, in brackets, global risk in percent; CPU seconds of all nine
-searches. "order" says which of the two columns comes first: it decides where columns are equally far apart.
-Without `persist` a column is given up after one or two cuts, as the paper's text has it. The
-samples are 10,000 random records each, not the paper's own. {data}
+searches. "order" says which of the two columns comes first: it decides where columns are equally
+far apart. Without `persist` a column is given up after one or two cuts, as the paper's text has it.
+The samples are 10,000 random records each, not the paper's own. {data} With WordNet's trees, which
+are the paper's, Adult stands in "Semantic microaggregation" above: there SA-MDAV loses 1.98 times
+what SA-Mondrian loses at k = 10. Verdicts on Adult depend on the trees.
 
 | the paper says | measured | verdict |
 |---|---|---|
@@ -81,13 +83,13 @@ def _row(method: str, table: FrequencyTable, persist: bool | None) -> dict[str, 
     return {"persist": persist, **cells, "CPU s": round(sum(e["learn, CPU s"] for e in each), 4)}
 
 
-def losses_of(rows: list[Any], which: int = 0) -> Losses:
-    """Return the losses (or risks) by table and method: first order, with persist."""
+def losses_of(rows: list[Any], which: int = 0, *, persist: bool = True) -> Losses:
+    """Return the losses (or risks) by table and method: first order, with persist or without."""
     first = {row["table"]: row["order"] for row in reversed(rows)}
     return {
         (row["table"], row["method"]): [row[f"k = {k}"][which] for k in KS]
         for row in rows
-        if row["order"] == first[row["table"]] and row["persist"] is not False
+        if row["order"] == first[row["table"]] and row["persist"] in (persist, None)
     }
 
 
@@ -117,8 +119,6 @@ def verdicts(rows: list[Any]) -> list[tuple[str, str, str]]:
 
     most = len(KS) // 2
     large = [name for name in tables if name not in small]
-    threes = {name: at(name, 3) for name in large}
-    better = [three[2] < min(three[:2]) for three in threes.values()]
     tens = {name: at(name, 10) for name in large}
     spread = max(max(at("analytics", k)) / min(at("analytics", k)) for k in KS)
     ratio = tens["adult"][2] / tens["adult"][0]
@@ -135,14 +135,13 @@ def verdicts(rows: list[Any]) -> list[tuple[str, str, str]]:
                 lambda n: n > most),
         counted("Simple Mondrian loses less than SA-MDAV for most k.", second, third, tables,
                 lambda n: n > most),
-        ("At k = 3 SA-MDAV loses less than both Mondrians (Adult, analytics).",
-         "; ".join(f"{n}: {c:.4g} against {min(a, b):.4g}" for n, (a, b, c) in threes.items()),
-         "confirmed" if all(better) else "contradicted" if not any(better) else "in part"),
+        _threes("At k = 3 SA-MDAV loses less than both Mondrians.", losses, large),
+        _threes("The same, without persist.", losses_of(rows, persist=False), large),
         ("SA-MDAV loses less than simple Mondrian on analytics at k = 10.",
          f"{tens['analytics'][2]:.4g} against {tens['analytics'][1]:.4g}",
          "confirmed" if tens["analytics"][2] < tens["analytics"][1] else "contradicted"),
         ("On Adult at k = 10 SA-MDAV loses almost twice what SA-Mondrian loses.",
-         f"{ratio:.2f} times", "confirmed" if 1.6 <= ratio <= 2.4 else "contradicted"),
+         f"{ratio:.2f} times", "confirmed" if 1.75 <= ratio <= 2.25 else "contradicted"),
         ("On analytics all three stay close to each other.",
          f"up to {spread:.2f} times", "confirmed" if spread < 1.25 else "contradicted"),
         counted("Releases of SA-Mondrian have no greater risk than those of SA-MDAV.", first, third,
@@ -151,6 +150,15 @@ def verdicts(rows: list[Any]) -> list[tuple[str, str, str]]:
          ", ".join(f"{n} {times:.1f} times" for n, times in slower.items()),
          "confirmed" if min(slower.values()) > 1 else "in part"),
     ]  # fmt: skip
+
+
+def _threes(said: str, losses: Losses, tables: list[str]) -> tuple[str, str, str]:
+    """Compare SA-MDAV with the Mondrians at k = 3."""
+    at = KS.index(3)
+    pairs = {t: (losses[t, METHODS[2]][at], min(losses[t, m][at] for m in CUTS)) for t in tables}
+    won = [own < other for own, other in pairs.values()]
+    word = "confirmed" if all(won) else "in part" if any(won) else "contradicted"
+    return said, "; ".join(f"{t}: {a:.4g} against {b:.4g}" for t, (a, b) in pairs.items()), word
 
 
 def shown(row: dict[str, Any]) -> dict[str, Any]:

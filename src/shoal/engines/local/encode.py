@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from shoal.core.watch import tell
 from shoal.edge.stream import EncodeReport
-from shoal.engines.base import Checks, Compared, Output, Written
+from shoal.engines.base import Checks, Compared, Output
 from shoal.engines.encoding.batch import Batch, released_columns
 from shoal.engines.encoding.columns import ColumnCoder
 from shoal.engines.encoding.tuples import Cover, TupleCounts
