@@ -224,8 +224,8 @@ def main(data: Path, names: Sequence[str]) -> None:
         made = TABLES[name](data)
         print(made, flush=True)
         text = GUIDE.read_text(encoding="utf-8")
-        marked = rf"(<!-- {name} -->\n).*?(\n<!-- end -->)"
-        text = re.sub(marked, lambda m: f"{m[1]}{made}{m[2]}", text, flags=re.DOTALL)  # noqa: B023
+        marked = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
+        text = re.sub(marked, lambda m: f"{m[1]}{made}\n{m[2]}", text, flags=re.DOTALL)  # noqa: B023
         GUIDE.write_text(text, encoding="utf-8")
 
 

@@ -54,22 +54,6 @@ def test_a_rare_combination_in_a_chunk_stops_the_release(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-LINES = {"cluster": [0] * 6, "chunk": [0, 0, 0, 1, 1, 1], "items": [["a"]] * 3 + [["b"]] * 3}
-
-
-@pytest.mark.parametrize("change", [
-    {"rest": [["a"]] * 6},  # an item in two parts
-    {"rest": [[]] * 6, "items": [["a"]] * 3 + [["b"], [], []]},  # too few sub-records
-    {"rest": [["x"]] * 5 + [["y"]]},  # a rest that tells lines apart
-    {"rest": [["x"]] * 6, "chunk": [0, 0, 1, 1, 1, 1]},  # a chunk with lines of its own
-])  # fmt: skip
-def test_what_the_judge_of_chunks_does_not_see_is_checked(change):
-    right = pl.DataFrame({**LINES, "rest": [["x"]] * 6})
-    job.check_rest(right, "items", k=3, m=2)
-    with pytest.raises(UnsafeReleaseError):
-        job.check_rest(pl.DataFrame({**LINES, **change}), "items", k=3, m=2)
-
-
 @pytest.mark.parametrize(("table", "words", "text"), [
     (shop(40).with_columns(x=pl.lit("a")), {"neutral": ["x"]}, "sets alone"),
     (shop(40), {"l": 2}, "nothing else"),

@@ -11,7 +11,7 @@ from tests.jobs.test_drawn import WORDS, people
 
 import shoal
 from shoal import edge
-from shoal.core.errors import MethodError, ModelFormatError, UnsafeReleaseError
+from shoal.core.errors import MethodError, ModelFormatError
 from shoal.engines.drawing import model as drawing
 from shoal.engines.drawing.check import lies_in
 from shoal.engines.drawing.drawing import DRAWN
@@ -78,19 +78,6 @@ def test_a_safe_batch_is_judged_by_its_labels_and_has_its_own_values(model, tmp_
     assert ages.dtype == pl.Int64
 
 
-def test_a_cell_outside_its_label_stops_the_batch(model, tmp_path, monkeypatch):
-    def forced(self, labels):
-        drawn, domains = was(self, labels)
-        return drawn.with_columns(age=pl.lit("94", dtype=pl.String)), domains
-
-    was = drawing.ModelDrawer.draw
-    monkeypatch.setattr(drawing.ModelDrawer, "draw", forced)
-    for safe in (True, False):
-        with pytest.raises(UnsafeReleaseError, match="do not lie in their label"):
-            (model.encode_safe if safe else model.encode)(people(), out=str(tmp_path / "x.csv"))
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_stream_is_drawn_record_by_record_and_numbers_stay_numbers(model):
     fresh = people(60, seed=4).with_columns(pl.col("born").cast(pl.String))
     lines = "".join(json.dumps(row) + "\n" for row in fresh.to_dicts()).encode()
@@ -134,14 +121,3 @@ def test_a_model_of_labels_has_nothing_to_draw_from():
         made.encode(people(), release="draw")
     with pytest.raises(ModelFormatError, match="nothing to draw from"):
         edge.load(made, draw=0)
-
-
-@pytest.mark.parametrize("change", [
-    {"weights": [0.0]}, {"values": []}, {"runs": [[0, 0]]}, {"runs": [[0, 10**6]]}, {"kind": "x"},
-    {"values": ["a", None]}, {"more": 1}, {"name": "y"},
-])  # fmt: skip
-def test_what_is_drawn_from_is_checked(model, change):
-    document = json.loads(model.to_json())
-    document["drawn"][0] = {**document["drawn"][0], **change}
-    with pytest.raises(ModelFormatError, match="draw"):
-        RecodingModel.from_document(document)

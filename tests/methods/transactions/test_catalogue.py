@@ -24,7 +24,8 @@ from shoal.methods.transactions.constrained import search_constrained
 from shoal.methods.transactions.goal import SetGoal
 from shoal.table.baskets import Baskets
 
-EVERY = st.sampled_from([*SET_METHODS])
+LABELS = [name for name in SET_METHODS if name != "disassociation"]  # it has no labels
+EVERY = st.sampled_from(LABELS)
 
 
 def made(name: str) -> SetMethod:
@@ -47,7 +48,7 @@ def test_any_method_keeps_km_where_it_can_be_kept(name, table, k, m):
         assert naive.is_frequent(released_of(found), k, m)
 
 
-@pytest.mark.parametrize("name", [*SET_METHODS])
+@pytest.mark.parametrize("name", LABELS)
 def test_with_k_1_hardly_anything_is_asked_and_nothing_lost(name):
     takes_any = name in ("itemsets", "pcta", "coat")
     table = skewed(60, 8, 1) if takes_any else Baskets.of([list("abc")])
@@ -57,7 +58,7 @@ def test_with_k_1_hardly_anything_is_asked_and_nothing_lost(name):
     assert found.kept() == 1
 
 
-@pytest.mark.parametrize("name", [*SET_METHODS])
+@pytest.mark.parametrize("name", LABELS)
 def test_a_search_leaves_the_table_as_it_was_and_repeats_itself(name):
     rows = [list("abd"), list("ac"), list("bd"), list("efg"), list("gh"), list("ag"), []] * 3
     table = Baskets.of(rows)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from shoal.core.errors import MethodError
 from shoal.methods.method import Method, Setting, parameter
 
 if TYPE_CHECKING:
@@ -157,6 +158,10 @@ class Disassociation(SetMethod):
     function: ClassVar[str] = "shoal.methods.transactions.disassociation:disassociated"
 
     size: int = parameter(30, "records of a cluster, about", least=2)
+
+    def search_sets(self, baskets: Baskets, goal: SetGoal, setting: Setting) -> SetRecoding:
+        """Refuse: there is no label for each item; see `shoal.jobs.disassociation`."""
+        raise MethodError(problem="--method disassociation releases a column of sets alone")
 
 
 SET_METHODS: Mapping[str, type[SetMethod]] = {
