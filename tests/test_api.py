@@ -95,8 +95,9 @@ def test_a_plain_call_asks_for_the_defaults_of_its_request(asked, name):
     schema = FIVE if kind in (RecommendRequest, XkRequest) else SCHEMA
     given = {"table": "t", "schema": schema, "release": "r", "model": "m.json", "k": 5}
     known = {each.name: given[each.name] for each in fields(kind) if each.name in given}
-    wrong = {LearnRequest: "release", ReleaseRequest: "release", EncodeRequest: "schema"}
-    known.pop(wrong.get(kind, ""), None)
+    wrong = {LearnRequest: ["release"], ReleaseRequest: ["release"]}
+    for name in wrong.get(kind, ["schema", "release"] if kind is EncodeRequest else []):
+        known.pop(name, None)
     outputs = {ReleaseRequest: Output(suppressed="remove"), XkRequest: Output(out="o.csv")}
     if kind in outputs:
         known["output"] = outputs[kind]

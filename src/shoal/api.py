@@ -272,8 +272,7 @@ def encode(
         model: a model, or the path of one.
         out: where to write; None returns a table of the kind that came in.
         safe: suppress what would break the promise within this batch, and verify.
-        words: see `EncodeRequest` and `Output`; a promise (`k`, `l` … or `privacy`) is kept
-            beside the model's own.
+        words: see `EncodeRequest` and `Output`; a promise is kept beside the model's own.
     """
     return encoding.encode(encode_request(table, model, words, out=out, safe=safe))
 
@@ -298,10 +297,7 @@ def drift(
 
 
 def export_model(model: str | Path, to: str, *, out: str | Path, room: Room | None = None) -> None:
-    """Write encoder and model as one source file: python, micropython or javascript.
-
-    room: what the device has (see `Room`); a model that does not fit is refused.
-    """
+    """Write encoder and model as one source file, for python, micropython or javascript."""
     write_text(out, export(str(model), to, room), inputs=(model,))
 
 

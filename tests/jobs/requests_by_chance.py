@@ -126,6 +126,8 @@ FIELDS = {
     "threshold": SHARES, "false_alarm": SHARES, "infer": st.booleans(),
     "profile": NAMES, "pictures": st.booleans(), "fidelity": st.booleans(),
     "learn": TEXTS, "bound": st.none() | st.floats(0.1, 100),
+    "model_bytes": st.none() | NUMBERS, "device_ram": st.none() | NUMBERS,
+    "epsilon": st.none() | st.floats(0.1, 10), "budget": NAMES,
 }  # fmt: skip
 CHOICES = {
     "techniques": st.sampled_from(["none", "g", "gs", "gcs"]).map(Techniques.parse),

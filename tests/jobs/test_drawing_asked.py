@@ -50,12 +50,12 @@ def request(**words):
 )
 def test_marginals_have_the_k_of_the_promise(promise, k):
     search = SimpleNamespace(release="draw")
-    assert drawing_of(request(seed=9), search, promise) == Drawing(seed=9, k=k)
+    assert drawing_of(request(seed=9), search, promise, ("age",)) == Drawing(seed=9, k=k)
 
 
 @pytest.mark.parametrize("release", ["generalize", "aggregate"])
 def test_other_releases_are_not_drawn(release):
-    assert drawing_of(request(), SimpleNamespace(release=release), ()) is None
+    assert drawing_of(request(), SimpleNamespace(release=release), (), ()) is None
 
 
 def test_labels_are_tight_where_nobody_reads_them_unless_asked():

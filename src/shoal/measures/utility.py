@@ -191,7 +191,8 @@ def column_diversity(
     if classes * len(domain) <= _TABLE:
         there = np.zeros(classes * len(domain), dtype=np.bool_)
         there[label * len(domain) + values] = True
-        counted: NDArray[np.int64] = there.reshape(classes, -1).sum(axis=1, dtype=np.int64)
+        table = there.reshape(classes, len(domain))  # no class: -1 would not say how wide
+        counted: NDArray[np.int64] = table.sum(axis=1, dtype=np.int64)
         return counted / len(domain)
     seen = np.sort(label * len(domain) + values)  # np.unique takes ten times as long
     seen = seen[np.diff(seen, prepend=-1) > 0]
