@@ -26,6 +26,7 @@ FREE = {
         "P",
         "C",
         "BITS",
+        "SIZE",
         "DATE",
         "SQL",
         "URL",

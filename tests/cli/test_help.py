@@ -84,6 +84,8 @@ def folder(tmp_path_factory):
             ("anonymize", "wards", "--schema", "wards/schema.yaml", "--method", "bestcut",
              "--out", "wards_release", "--quiet"),
             ("learn", "stays.csv", *schema, "--model", "model.json", "--quiet"),
+            ("learn", "stays.csv", "--qi", "sex,zip", "-k", "5", "--model", "small.json",
+             "--model-bytes", "64kB", "--quiet"),
             ("encode", "model.json", "new.csv", "--out", "encoded.jsonl", "--quiet"),
             ("hierarchy", "build", "stays.csv", "--column", "zip", "--mask",
              "--out", "hierarchy_zip.csv"),

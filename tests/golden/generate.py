@@ -90,10 +90,13 @@ def schema(*, levels: bool, k: int, quasi: tuple[str, ...] = ()) -> Schema:
     )
 
 
-def count(frame: pl.DataFrame, wanted: Schema) -> FrequencyTable:
+def count(
+    frame: pl.DataFrame, wanted: Schema, *, sensitive: tuple[str, ...] = ()
+) -> FrequencyTable:
     source = open_source(frame)
-    quasi = list(wanted.quasi)
-    return frequencies(source, source.scan(quasi, coded=quasi), wanted, sensitive=()).table
+    names = [*wanted.quasi, *sensitive]
+    scanned = source.scan(names, coded=names)
+    return frequencies(source, scanned, wanted, sensitive=sensitive).table
 
 
 def at_levels(table: FrequencyTable, levels: dict[str, int]) -> Recoding:

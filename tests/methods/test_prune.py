@@ -79,7 +79,7 @@ def test_a_promise_about_values_is_kept_by_every_tree():
     plain = schema(levels=False, k=4)
     promise = [KAnonymity(4), LDiversity(2, column=plain.sensitive[0])]
     wanted = plain.with_promise(promise)
-    found = mondrian(count(table(), wanted), promise)
+    found = mondrian(count(table(), wanted, sensitive=plain.sensitive), promise)
     pruning = prune(cut_regions(found, wanted, promise))
     for classes in pruning.left:
         assert not failing_classes(pruning.of(classes).recoding, promise).any()

@@ -17,7 +17,7 @@ from shoal.jobs.requests import LearnRequest
     # a model that encodes new records without the table it was learned from
     shoal learn stays.csv --schema stays.schema.yaml -k 5 --model model.json
     # the best one that a small device has room for
-    shoal learn stays.csv --schema stays.schema.yaml -k 5 --model small.json --model-bytes 64kB
+    shoal learn stays.csv --qi sex,zip -k 5 --model small.json --model-bytes 64kB
     """
 )
 def learn(
