@@ -105,4 +105,4 @@ def test_a_column_that_may_not_be_cut_is_not():
     allowed[0] = allowed[0][:0]
     column, code = grow(found, allowed, least=4, most=50)
     assert 0 not in column
-    assert Tree.of(column, code).in_order()[0] == 0
+    assert Tree.of(column, code).in_order()[0][0] == 0

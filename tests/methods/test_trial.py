@@ -77,7 +77,7 @@ def test_classes_of_hospital_stays_move_on_until_none_fails(monkeypatch, tmp_pat
         trial._Rounds, "_close", lambda self, some: closed.append(len(some)) or close(self, some)
     )
     # as on Spark, where the tuples of a partition are not at hand
-    monkeypatch.setattr("shoal.jobs.learn._cut", lambda *_: None)
+    monkeypatch.setattr("shoal.jobs.learn._cut", lambda *_: (None, None))
     calls = tried(
         monkeypatch, lambda: shoal.learn(files.table, schema=files.schema, method="mondrian")
     )
