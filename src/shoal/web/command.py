@@ -24,6 +24,10 @@ _RELEASE = {
     "counterfeits": "--counterfeits",
     "counterfeit_table": "--counterfeit-table",
     "false_records": "--false-records",
+    "epsilon": "--epsilon",
+    "budget": "--budget",
+    "model_bytes": "--model-bytes",
+    "device_ram": "--device-ram",
 }
 _OUTPUT = {"out": "--out", "suppressed": "--suppressed", "class_file": "--class-file",
            "person_file": "--person-file"}  # fmt: skip

@@ -125,7 +125,7 @@ class Folder:
 
 PLACES = (
     "key", "nested_in", "ledger", "after", "false_records", "counterfeit_table", "out", "model",
-    "class_file", "person_file", "population",
+    "class_file", "person_file", "population", "budget",
 )  # fmt: skip
 """What in a request, its output, its checks and a report is a place; a test holds it to be all."""
 

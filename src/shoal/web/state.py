@@ -58,9 +58,10 @@ class State:
 _WORDS: Mapping[str, tuple[type, ...]] = {
     "method": (str, dict), "output": (dict,), "checks": (dict,), "infer": (bool,),
     "waive_composition": (list,),
-    **dict.fromkeys(("seed", "partitions", "threads"), (int,)),
+    **dict.fromkeys(("seed", "partitions", "threads", "model_bytes", "device_ram"), (int,)),
     **dict.fromkeys(("release", "partition_by", "separator", "key", "nested_in", "ledger", "after",
-                     "counterfeits", "false_records", "counterfeit_table"), (str,)),
+                     "counterfeits", "false_records", "counterfeit_table", "budget"), (str,)),
+    "epsilon": (int, float),
 }  # fmt: skip
 """What a request says beside table and schema, and as what."""
 _REPORT: Mapping[str, tuple[str, ...] | None] = {

@@ -83,6 +83,17 @@ def test_a_release_that_is_tried_does_not_stand_in_its_ledger(here):
     assert tried["report"]["decision"]["holds"] is True
 
 
+def test_a_release_that_is_tried_pays_for_no_noise(here):
+    pytest.importorskip("opendp", reason="OpenDP is not installed")
+    asked = {"release": "draw", "epsilon": 0.4, "budget": "budget.db"}
+    here.change("noise", lambda s: s.with_release(**asked))
+    for _ in range(3):
+        run({"request": {**here.document}}, lambda part: None)
+    assert not Path("budget.db").exists()
+    written(here)
+    assert Path("budget.db").is_file()
+
+
 def test_what_is_written_keeps_its_promise_as_somebody_else_judges(here):
     files = written(here)["files"]
     with open(files[0], newline="") as file:

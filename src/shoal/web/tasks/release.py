@@ -56,7 +56,8 @@ def as_asked(request: ReleaseRequest, *, out: Path | None = None) -> ReleaseRequ
 def aside(request: ReleaseRequest, folder: Path) -> ReleaseRequest:
     """Return a request that is tried: it is judged by a copy of its ledger, and enters it there.
 
-    What goes nowhere must not stand in the books as released.
+    What goes nowhere must not stand in the books as released. Noise would be paid for once more when
+    it is released: a trial draws without.
     """
     false, counterfeits = request.false_records, request.counterfeit_table
     return replace(
@@ -65,6 +66,8 @@ def aside(request: ReleaseRequest, folder: Path) -> ReleaseRequest:
         after=_copied(request.after, folder / "after"),
         false_records=None if false is None else folder / "false_records.csv",
         counterfeit_table=None if counterfeits is None else folder / "counterfeits.csv",
+        epsilon=None,
+        budget=None,
     )
 
 
