@@ -56,8 +56,8 @@ def as_asked(request: ReleaseRequest, *, out: Path | None = None) -> ReleaseRequ
 def aside(request: ReleaseRequest, folder: Path) -> ReleaseRequest:
     """Return a request that is tried: it is judged by a copy of its ledger, and enters it there.
 
-    What goes nowhere must not stand in the books as released. Noise would be paid for once more when
-    it is released: a trial draws without.
+    What goes nowhere must not stand in the books as released. Noise would be paid for once more
+    when it is released: a trial draws without.
     """
     false, counterfeits = request.false_records, request.counterfeit_table
     return replace(
