@@ -145,6 +145,7 @@ def test_the_release_verifies_with_both_files_and_with_one_by_its_real_persons(t
     both = api.verify(out, plain, false_records=false, **asking)
     assert both.holds
     assert any("does not exist" in line for line in both.warnings)
+    assert not any("\x00" in line for line in both.warnings)  # the person file is not released
     alone = api.verify(out, plain, **asking)
     assert not alone.holds
     assert alone.smallest_class == done.outcome.fewest_originals >= 4
