@@ -148,6 +148,7 @@ def double(x):
     return 2 * x
 
 
+@pytest.mark.skipif(not cache.is_ours, reason="Numba's own way takes no folder without writing")
 def test_kernels_of_an_image_are_loaded_by_whoever_can_only_read_them(
     place, tmp_path, monkeypatch, capsys
 ):
