@@ -61,6 +61,15 @@ def test_a_promise_that_promises_nothing_is_named():
     assert found.warnings
 
 
+@pytest.mark.parametrize("name", ["mail", "\x00mail"])
+def test_a_column_that_identifies_is_a_warning_whatever_it_is_called(name):
+    mails = [f"somebody{number:09d}@example.org" for number in range(60)]
+    told = {"age": ["20-29"] * 60, "job": ["food"] * 60, "ill": ["flu"] * 60}
+    table = pl.DataFrame({**told, name: mails})
+    asked = VerifyRequest(table=table, schema=promised(KAnonymity(3)))
+    assert any("is an identifier" in line for line in verify(asked).warnings)
+
+
 def test_an_identifying_column_that_was_left_in_is_a_warning():
     columns = {**plain_schema().to_document()["columns"], "grade": "identifying"}
     schema = replace(plain_schema(columns=columns), privacy=(KAnonymity(10),))

@@ -157,12 +157,9 @@ def judge_replaced(
 
 
 def beside(schema: Schema, columns: Sequence[str]) -> list[str]:
-    """Return the columns of a table that are neither recoded nor meant to be removed.
-
-    A name that begins with NUL is no column of the table: a person file beside it has one.
-    """
+    """Return the columns of a table that are neither recoded nor meant to be removed."""
     others = (*schema.quasi, *schema.named(Role.IDENTIFYING), *schema.person)
-    return [name for name in columns if name not in others and name[:1] != "\x00"]
+    return [name for name in columns if name not in others]
 
 
 def left_in(schema: Schema, columns: Sequence[str]) -> tuple[str, ...]:

@@ -40,15 +40,17 @@ def verify(request: VerifyRequest) -> Verification:
         raise SchemaError(where="--false-records", faults=[text + "--person-file, too"])
     if request.person_file is not None:  # each record has a line of its own in that file
         table = engine.open(request.table, separator=request.separator)
+        own = table.columns  # the person file's are not released
         table, names = table.with_persons(request.person_file, request.false_records)
         schema = schema.with_person(names)
     else:
         table = engine.open_release(request.table, separator=request.separator)
         _check_person(schema, table)
+        own = table.columns
     fitted = schema.judged().fit(table.columns, where=table.where)
     verified = table.verify(fitted, promise, blanked=request.blanked)
     repeats = None if schema.person else table.repeats(schema, asked_k(promise))
-    others = beside(schema, table.columns)
+    others = beside(schema, own)
     kept = table.check_kept(others, schema.waive)
     kept = kept.with_links(table.check_links(schema, others))
     if verified.holds and not {*request.schema.person} & {*schema.waive}:
